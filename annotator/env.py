@@ -1,0 +1,68 @@
+"""Typed readers of the environment. A value that is there but wrong stops the start and says what was expected."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def env_str(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def env_bool(name: str, *, default: bool) -> bool:
+    text = env_str(name).lower()
+    if not text:
+        return default
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name}: expected 1 or 0 (true, yes, on / false, no, off), found {text!r}.")
+
+
+def env_int(name: str, *, default: int, minimum: int = 0) -> int:
+    text = env_str(name)
+    if not text:
+        return default
+    try:
+        value = int(text)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name}: expected a whole number, found {text!r}.") from None
+    if value < minimum:
+        raise ImproperlyConfigured(f"{name}: expected at least {minimum}, found {value}.")
+    return value
+
+
+def env_list(name: str, default: list[str]) -> list[str]:
+    """A comma-separated list."""
+    return [part.strip() for part in env_str(name).split(",") if part.strip()] or default
+
+
+def env_path(name: str, default: Path) -> Path:
+    return Path(env_str(name, str(default))).expanduser().resolve()
+
+
+def env_secret(name: str, *, file: Path) -> str:
+    """The secret in the environment; without one, a secret made once and kept in ``file``, readable by its owner only."""
+    if value := env_str(name):
+        return value
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # O_EXCL: of two processes that start together one writes the file and both use what it wrote.
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name} is not set and {file} cannot be written ({error}); set one of them right."
+        ) from None
+    else:
+        with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+            handle.write(secrets.token_urlsafe(50))
+    if not (value := file.read_text(encoding="ascii").strip()):
+        raise ImproperlyConfigured(f"{file} is empty: delete it, or set {name}.")
+    return value

@@ -1,0 +1,9 @@
+"""The entry point of gunicorn."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotator.settings")
+
+application = get_wsgi_application()

@@ -1,0 +1,48 @@
+"""Qrels of either form, told apart by what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from judging.errors import FileError
+from judging.formats import beir, trec
+from judging.formats.fields import Warn, shown
+from judging.formats.lines import File, name_of, read_raw_lines
+from judging.formats.records import Qrel
+
+Lines = Iterable[tuple[int, bytes]]
+
+
+def read_any_qrels(file: File, *, warn: Warn, name: str | None = None) -> Iterator[Qrel]:
+    """The judgments of a BEIR TSV (3 columns) or of TREC qrels (4 columns); the first line decides which it is."""
+    name = name_of(file, name)
+    first, lines = peek(read_raw_lines(file, name=name))
+    return parse_any_qrels(first, lines, name=name, warn=warn)
+
+
+def parse_any_qrels(first: tuple[int, bytes] | None, lines: Lines, *, name: str, warn: Warn) -> Iterator[Qrel]:
+    """As ``read_any_qrels``, from lines that were read already, of which ``first`` is the first that is not blank."""
+    if first is None:
+        return iter(())
+    line, raw = first
+    columns = len(raw.split())
+    if raw.count(b"\t") == 2 or columns == 3:
+        return beir.parse_qrels(lines, name=name, warn=warn)
+    if columns == 4:
+        return trec.parse_qrels(lines, name=name, warn=warn)
+    hint = " Six columns are a TREC run: import it as a run." if columns == 6 else ""
+    raise FileError(
+        name,
+        line,
+        f"expected 3 columns (query, document, grade: BEIR) or 4 (query, 0, document, grade: TREC), "
+        f"got {columns}: {shown(raw)}.{hint}",
+    )
+
+
+def peek(lines: Iterator[tuple[int, bytes]]) -> tuple[tuple[int, bytes] | None, Lines]:
+    """The first line that is not blank, or None, and that line again with all that follow."""
+    for line, raw in lines:
+        if raw and not raw.isspace():
+            return (line, raw), chain([(line, raw)], lines)
+    return None, ()

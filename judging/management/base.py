@@ -1,0 +1,86 @@
+"""What every command shares: errors that guide, a progress bar, numbers and tables that line up."""
+
+from __future__ import annotations
+
+import math
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from judging.errors import UserError
+from judging.measures.intervals import Interval
+
+T = TypeVar("T")
+
+
+class StepCommand(BaseCommand):
+    """A thin face of one step. Subclasses give ``help``, ``example`` and ``run``."""
+
+    example = ""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        # Django's own formatter would fold the example into one line.
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = f"example:\n  python manage.py {self.example}"
+        return parser
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        raise NotImplementedError
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            self.run(**options)
+        except UserError as error:
+            raise CommandError(str(error)) from None
+        except KeyboardInterrupt:
+            raise CommandError(
+                "Stopped. What was finished is kept; give the command again to go on.", returncode=130
+            ) from None
+
+    def run(self, **options: Any) -> None:
+        raise NotImplementedError
+
+    def track(self, items: Iterable[T], total: int | None, what: str) -> Iterable[T]:
+        """A progress bar on a terminal, nothing in a file or a pipe."""
+        return tqdm(items, total=total, desc=what, disable=None, file=sys.stderr, dynamic_ncols=True, leave=False)
+
+    def say(self, *lines: str) -> None:
+        for line in lines:
+            self.stdout.write(line)
+
+    def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Columns that line up: the first to the left, the others to the right."""
+        cells = [list(header), *map(list, rows)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+        for row in cells:
+            line = [
+                row[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+            ]
+            self.say("  ".join(line).rstrip())
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A figure, or the word ``undefined``; never a 0 that was not measured."""
+    return "undefined" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def between(interval: Interval | None, digits: int = 3) -> str:
+    if interval is None or math.isnan(interval.low):
+        return "undefined"
+    return f"{interval.low:.{digits}f} – {interval.high:.{digits}f}"
+
+
+def count(number_of: int, one: str, many: str | None = None) -> str:
+    return f"{number_of:,} {one if number_of == 1 else many or one + 's'}"
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")

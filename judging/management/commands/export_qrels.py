@@ -1,0 +1,39 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from judging.management.base import StepCommand, count
+from judging.management.policy import add_policy_arguments, policy_of
+from judging.steps import lookup
+from judging.steps.export import FORMATS, export_qrels
+
+
+class Command(StepCommand):
+    help = (
+        "Write the augmented qrels of a collection: the original ones, then adjudications, then the people's majority, "
+        "then exact duplicates; LLM grades only with --llm. Beside them sources.tsv and manifest.json."
+    )
+    example = "export_qrels nfcorpus --out nfcorpus-augmented"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("collection")
+        parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+        parser.add_argument(
+            "--format", action="append", choices=FORMATS, dest="formats", help="may be given twice (default: both)"
+        )
+        add_policy_arguments(parser)
+
+    def run(self, **options: Any) -> None:
+        export = export_qrels(
+            collection=lookup.collection(options["collection"]),
+            out=options["out"],
+            policy=policy_of(options),
+            formats=options["formats"] or FORMATS,
+        )
+        manifest = export.manifest
+        self.say(f"{export.folder}: {count(manifest['judgments'], 'judgment')}")
+        for source, grades in manifest["counts"].items():
+            by_grade = ", ".join(f"grade {grade} × {number:,}" for grade, number in grades.items())
+            self.say(f"  {source}: {by_grade}")
+        if manifest["unresolved"]:
+            self.say(f"  left out, people undecided: {manifest['unresolved']:,} (unresolved.tsv)")

@@ -1,0 +1,68 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from judging.errors import FileError
+from judging.management.base import StepCommand, count
+from judging.models import Pool
+from judging.steps import lookup
+from judging.steps.pooling import PoolOptions, open_pool
+
+
+class Command(StepCommand):
+    help = "Queue the holes of runs, their unjudged documents, for people and LLMs to judge."
+    example = "open_pool nfcorpus --run bm25 --run embedded --depth 5 --queries 100 --seed 0"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("collection")
+        parser.add_argument(
+            "--run", action="append", required=True, dest="runs", metavar="RUN", help="may be given several times"
+        )
+        parser.add_argument("--depth", type=int, default=5, help="see --mode (default: 5)")
+        parser.add_argument(
+            "--mode", choices=Pool.Mode.values, default=Pool.Mode.FIRST_UNJUDGED.value,
+            help="first-unjudged: walk each ranking down to its DEPTH-th unjudged document (default); "
+            "holes: the unjudged documents among the first DEPTH",
+        )  # fmt: skip
+        parser.add_argument("--queries", type=int, help="how many queries to draw at random (default: all)")
+        parser.add_argument("--seed", type=int, default=0, help="of that draw (default: 0)")
+        parser.add_argument("--people", type=int, default=1, help="people who judge each pair (default: 1)")
+        parser.add_argument("--name", help="name of the pool (default: COLLECTION holes)")
+        parser.add_argument("--guidelines", type=Path, metavar="FILE", help="Markdown shown to annotators")
+        parser.add_argument(
+            "--hide-known", action="store_true", help="do not let annotators open the known relevant document"
+        )
+
+    def run(self, **options: Any) -> None:
+        collection = lookup.collection(options["collection"])
+        pool = open_pool(
+            collection=collection,
+            runs=[lookup.run(collection, name) for name in options["runs"]],
+            name=options["name"],
+            options=PoolOptions(
+                depth=options["depth"],
+                mode=options["mode"],
+                queries=options["queries"],
+                seed=options["seed"],
+                people=options["people"],
+                guidelines=_read(options["guidelines"]),
+                show_known=not options["hide_known"],
+            ),
+        )
+        pairs = pool.pairs.count()
+        self.say(
+            f"{pool.slug}: {count(pairs, 'pair')} of {count(pool.queries_sampled, 'query', 'queries')} to judge, "
+            f"by {'one person' if pool.people == 1 else f'{pool.people} people'} each"
+        )
+        for reason, number in pool.left_out.items():
+            self.say(f"  passed over, {reason}: {number:,}")
+        self.say(f"next: python manage.py prefill_llm {pool.slug}, and people in the browser")
+
+
+def _read(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(path, None, f"expected a Markdown file in UTF-8; {error}.") from None

@@ -1,0 +1,278 @@
+"""files ─▶ import: a BEIR folder or zip becomes a collection, all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.db import models, transaction
+from django.utils.text import slugify
+
+from judging.errors import UserError
+from judging.formats import records
+from judging.formats.beir import BeirFolder
+from judging.formats.scale import Scale, default_scale
+from judging.formats.text import digest, is_empty
+from judging.models import Collection, Document, Judge, Judgment, Outcome, Query
+from judging.models.bulk import insert_rows
+from judging.steps import lookup
+from judging.steps.progress import Track, quiet
+
+
+@dataclass
+class ImportReport:
+    """What an import found and did. ``unchanged``: these very bytes were imported before, nothing was written."""
+
+    collection: Collection
+    unchanged: bool = False
+    documents: int = 0
+    queries: int = 0
+    queries_without_qrels: int = 0
+    qrels: dict[str, int] = field(default_factory=dict)
+    grades: Counter[int] = field(default_factory=Counter)
+    documents_missing: list[str] = field(default_factory=list)
+    queries_missing: list[str] = field(default_factory=list)
+    empty: int = 0
+    duplicate_groups: int = 0
+    duplicates: int = 0
+    self_ids: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+
+def import_beir(
+    *,
+    path: Path,
+    name: str | None = None,
+    splits: Sequence[str] = (),
+    language: str = "en",
+    scale: Scale | None = None,
+    relevant_from: int | None = None,
+    exclude_self: bool = False,
+    replace: bool = False,
+    track: Track = quiet,
+) -> ImportReport:
+    """Load corpus, the queries of the chosen splits, and their qrels.
+
+    Without ``splits``, ``test`` is taken where it exists, else every split there is. Queries that no chosen split
+    judges stay out. The scale is told from the grades unless given.
+
+    Raises: FileError for a bad line (nothing is kept), UserError when the collection exists with other content and
+    ``replace`` is false.
+    """
+    folder = BeirFolder(path)
+    slug = slugify(name or folder.name)
+    if not slug:
+        raise UserError(f"No short name can be made of {name or folder.name!r}: give one with --name.")
+    chosen = _choose_splits(folder, splits)
+    checksums = folder.checksums(chosen)
+    existing = Collection.objects.filter(slug=slug).first()
+    if existing and existing.checksums == checksums and not replace:
+        return _describe(ImportReport(existing, unchanged=True))
+
+    warnings: list[str] = []
+    qrels = {split: list(folder.qrels(split, warn=warnings.append)) for split in chosen}
+    grades = Counter(qrel.grade for rows in qrels.values() for qrel in rows)
+    scale = _scale(grades, scale, relevant_from)
+    _refuse_conflicts(qrels)
+    if existing and not replace:
+        raise UserError(
+            f"The collection {slug!r} exists and its files have changed: {_changes(existing, checksums)}. "
+            "Give --replace to take the new content over, or --name to load it beside."
+        )
+
+    with transaction.atomic():
+        collection, _ = Collection.objects.update_or_create(
+            slug=slug,
+            defaults={
+                "name": name or folder.name,
+                "language": language,
+                "scale_json": scale.as_json(),
+                "exclude_self": exclude_self,
+                "splits": chosen,
+                "checksums": checksums,
+            },
+        )
+        report = ImportReport(collection, warnings=warnings)
+        collection.corpus_digest = _import_documents(collection, track(folder.documents(), None, "documents"))
+        collection.save(update_fields=["corpus_digest"])
+        judged = {qrel.query for rows in qrels.values() for qrel in rows}
+        report.queries_without_qrels = _import_queries(collection, folder.queries(), judged if chosen else None)
+        _import_qrels(collection, qrels)
+    return _describe(report)
+
+
+def _choose_splits(folder: BeirFolder, wanted: Sequence[str]) -> list[str]:
+    available = folder.splits()
+    if wanted:
+        for split in wanted:
+            if split not in available:
+                raise UserError(
+                    f"{folder.name} has no qrels/{split}.tsv. Its splits: {', '.join(available) or 'none at all'}."
+                )
+        return list(dict.fromkeys(wanted))
+    return ["test"] if "test" in available else list(available)
+
+
+def _scale(grades: Counter[int], scale: Scale | None, relevant_from: int | None) -> Scale:
+    if scale is None:
+        return default_scale(max(grades, default=1), relevant_from)
+    beyond = sorted(grade for grade in grades if grade >= 0 and grade not in scale)
+    if beyond:
+        raise UserError(
+            f"The qrels hold grades that the scale lacks: {beyond}; the scale has {list(scale.values)}. "
+            "Give every grade a word with --scale."
+        )
+    return scale
+
+
+def _refuse_conflicts(qrels: dict[str, list[records.Qrel]]) -> None:
+    """Together the splits are the original qrels, so one pair cannot have two grades in them."""
+    if len(qrels) < 2:
+        return
+    seen: dict[tuple[str, str], tuple[int, str]] = {}
+    for split, rows in qrels.items():
+        for row in rows:
+            grade, where = seen.setdefault((row.query, row.document), (row.grade, f"qrels/{split}.tsv:{row.line}"))
+            if grade != row.grade:
+                raise UserError(
+                    f"qrels/{split}.tsv:{row.line}: query {row.query!r}, document {row.document!r} is graded "
+                    f"{row.grade} here and {grade} at {where}. Import one of the splits."
+                )
+
+
+def _changes(existing: Collection, checksums: dict[str, str]) -> str:
+    old = existing.checksums
+    parts = [
+        *(f"{file} differs" for file in checksums if file in old and old[file] != checksums[file]),
+        *(f"{file} is new" for file in checksums if file not in old),
+        *(f"{file} is gone" for file in old if file not in checksums),
+    ]
+    return ", ".join(parts)
+
+
+def _import_documents(collection: Collection, documents: Iterable[records.Document]) -> str:
+    """Stream the corpus in; documents that are there already are updated in place, so that rows on them stay."""
+    known = dict(Document.objects.filter(collection=collection).values_list("docid", "pk"))
+    whole = hashlib.sha256()
+    changed: list[Document] = []
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for document in documents:
+            key = digest(document.title, document.text)
+            whole.update(document.id.encode() + b"\0" + key)
+            empty = is_empty(document.title, document.text)
+            values = (document.id, document.title, document.text, document.metadata, key, empty, True)
+            if (pk := known.pop(document.id, None)) is None:
+                yield (collection.pk, *values)
+            else:
+                changed.append(Document(pk, collection.pk, *values))
+
+    count = insert_rows(Document, ("collection_id", *_DOCUMENT_FIELDS), rows())
+    if not count and not changed:
+        raise UserError(f"{collection.slug}: the corpus holds no document.")
+    Document.objects.bulk_update(changed, _DOCUMENT_FIELDS[1:], batch_size=500)
+    for chunk in lookup.chunks(known.values()):
+        Document.objects.filter(pk__in=chunk).update(in_corpus=False, title="", text="", is_empty=True)
+    return whole.hexdigest()
+
+
+_DOCUMENT_FIELDS = ("docid", "title", "text", "metadata", "digest", "is_empty", "in_corpus")
+
+
+def _import_queries(collection: Collection, queries: Iterable[records.Query], judged: set[str] | None) -> int:
+    """Keep the queries that the chosen qrels judge (all of them where there are no qrels); how many stay out."""
+    known = lookup.query_keys(collection)
+    out = 0
+    new: list[Query] = []
+    changed: list[Query] = []
+    for query in queries:
+        if judged is not None and query.id not in judged:
+            out += 1
+            continue
+        pk = known.pop(query.id, None)
+        (new if pk is None else changed).append(
+            Query(
+                pk=pk,
+                collection=collection,
+                qid=query.id,
+                text=query.text,
+                narrative=_text_of(query, "narrative", "description"),
+                topic=_text_of(query, "topic"),
+                metadata=dict(query.metadata),
+            )
+        )
+    Query.objects.bulk_create(new, batch_size=1_000)
+    Query.objects.bulk_update(changed, ["text", "narrative", "topic", "metadata", "in_corpus"], batch_size=500)
+    for chunk in lookup.chunks(known.values()):
+        Query.objects.filter(pk__in=chunk).update(in_corpus=False)
+    return out
+
+
+def _text_of(query: records.Query, *names: str) -> str:
+    return next((str(query.metadata[name]) for name in names if isinstance(query.metadata.get(name), str)), "")
+
+
+def _import_qrels(collection: Collection, qrels: dict[str, list[records.Qrel]]) -> None:
+    """One judge a file. Ids that the corpus lacks become documents and queries without text, never served."""
+    Judge.objects.filter(collection=collection).exclude(name__in=[_judge_name(split) for split in qrels]).delete()
+    queries = lookup.query_keys(collection)
+    Query.objects.bulk_create(
+        [
+            Query(collection=collection, qid=qid, in_corpus=False)
+            for qid in sorted({row.query for rows in qrels.values() for row in rows} - queries.keys())
+        ]
+    )
+    queries = lookup.query_keys(collection)
+    documents = ensure_documents(collection, {row.document for rows in qrels.values() for row in rows})
+    for split, rows in qrels.items():
+        judge, _ = Judge.objects.get_or_create(kind=Judge.Kind.QRELS, collection=collection, name=_judge_name(split))
+        Judgment.objects.filter(judge=judge).delete()
+        insert_rows(
+            Judgment,
+            ("judge_id", "query_id", "document_id", "outcome", "grade"),
+            ((judge.pk, queries[row.query], documents[row.document], Outcome.GRADED.value, row.grade) for row in rows),
+        )
+
+
+def _judge_name(split: str) -> str:
+    return f"qrels/{split}"
+
+
+def ensure_documents(collection: Collection, docids: set[str]) -> dict[str, int]:
+    """Primary keys of the documents; those that the corpus lacks are made, without text and not in the corpus."""
+    keys = lookup.document_keys(collection, docids)
+    nothing = digest("", "")
+    insert_rows(
+        Document,
+        ("collection_id", "docid", "title", "text", "digest", "is_empty", "in_corpus"),
+        ((collection.pk, docid, "", "", nothing, True, False) for docid in sorted(docids - keys.keys())),
+    )
+    return keys | lookup.document_keys(collection, docids - keys.keys())
+
+
+def _describe(report: ImportReport) -> ImportReport:
+    """Fill in what the collection holds now, by asking the database rather than by remembering."""
+    collection = report.collection
+    documents = Document.objects.filter(collection=collection)
+    queries = Query.objects.filter(collection=collection)
+    report.documents = documents.filter(in_corpus=True).count()
+    report.queries = queries.filter(in_corpus=True).count()
+    report.empty = documents.filter(in_corpus=True, is_empty=True).count()
+    report.documents_missing = sorted(documents.filter(in_corpus=False).values_list("docid", flat=True))
+    report.queries_missing = sorted(queries.filter(in_corpus=False).values_list("qid", flat=True))
+    duplicated = Document.objects.duplicated(collection)
+    report.duplicates = duplicated.count()
+    report.duplicate_groups = duplicated.values("digest").distinct().count()
+    original = Judgment.objects.original(collection)
+    report.qrels = dict(
+        original.values("judge__name").annotate(size=models.Count("pk")).values_list("judge__name", "size")
+    )
+    report.grades = Counter(
+        dict(original.values("grade").annotate(size=models.Count("pk")).values_list("grade", "size"))
+    )
+    report.self_ids = documents.filter(in_corpus=True, docid__in=queries.values("qid")).count()
+    return report

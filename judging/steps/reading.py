@@ -1,0 +1,96 @@
+"""Documents as people read them: paragraphs, query terms marked, mojibake repaired, long texts folded.
+
+Everything here is for display; what is stored and exported stays as it came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import ftfy
+
+from judging.engines.search.analyzer import analyzer_for
+from judging.models import Collection, Document, Query
+
+# About a screenful; what lies beyond is one press away.
+FOLD_AFTER = 2_500
+
+# A text in one encoding read as another looks odd all over; its start suffices to tell, and its length not to wait.
+_REPAIR_AT_MOST = 50_000
+
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text; ``is_match`` where it is a word of the query."""
+
+    text: str
+    is_match: bool = False
+
+
+Paragraph = Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """``rest`` is what is folded away; ``characters`` the length of the whole text."""
+
+    docid: str
+    title: Paragraph
+    start: Sequence[Paragraph]
+    rest: Sequence[Paragraph]
+    characters: int
+
+
+def reading(*, document: Document, query: Query, collection: Collection) -> Reading:
+    """A document for the eyes of somebody who judges it for a query."""
+    terms = frozenset(analyzer_for(collection.language).terms(query.text))
+    text = _repaired(document.text)
+    start, rest = _fold(text)
+    return Reading(
+        docid=document.docid,
+        title=_marked(_repaired(document.title), terms, collection.language),
+        start=[_marked(part, terms, collection.language) for part in _paragraphs(start)],
+        rest=[_marked(part, terms, collection.language) for part in _paragraphs(rest)],
+        characters=len(text),
+    )
+
+
+def _repaired(text: str) -> str:
+    """``itâ€™s`` → ``it's``, where the text is surely broken."""
+    return ftfy.fix_encoding(text) if len(text) <= _REPAIR_AT_MOST else text
+
+
+def _fold(text: str) -> tuple[str, str]:
+    """Cut a long text at the end of a paragraph, or else of a word; never inside one."""
+    if len(text) <= FOLD_AFTER * 1.2:
+        return text, ""
+    for mark in ("\n\n", "\n", ". ", " "):
+        if (end := text.rfind(mark, FOLD_AFTER // 2, FOLD_AFTER)) > 0:
+            return text[: end + len(mark)], text[end + len(mark) :]
+    return text[:FOLD_AFTER], text[FOLD_AFTER:]
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [part for part in _PARAGRAPH.split(text.strip()) if part]
+
+
+def _marked(text: str, terms: frozenset[str], language: str) -> Paragraph:
+    return list(_pieces(text, terms, language))
+
+
+def _pieces(text: str, terms: frozenset[str], language: str) -> Iterator[Piece]:
+    """The text whole and in order, cut where a word of the query begins or ends."""
+    here = 0
+    for token in analyzer_for(language).tokens(text) if terms else ():
+        if token.term not in terms or token.start < here:
+            continue
+        if token.start > here:
+            yield Piece(text[here : token.start])
+        yield Piece(text[token.start : token.end], is_match=True)
+        here = token.end
+    if here < len(text):
+        yield Piece(text[here:])

@@ -1,0 +1,122 @@
+"""index and retrieve: the corpus into a search engine, and each query's best documents out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+
+from judging.engines.search import open_engine
+from judging.engines.search.base import SearchEngine
+from judging.errors import UserError
+from judging.formats import records
+from judging.models import Collection, Document, Query, Run
+from judging.steps import lookup
+from judging.steps.progress import Track, quiet
+from judging.steps.runs import begin_run, complete, keep_hits
+
+
+def engine_of(collection: Collection, kind: str | None = None) -> SearchEngine:
+    """The engine that the settings name, opened on the collection's own index."""
+    return open_engine(
+        kind or settings.SEARCH_ENGINE,
+        language=collection.language,
+        folder=settings.INDEX_DIR / collection.slug,
+        url=settings.ELASTICSEARCH_URL,
+        index_name=f"unjudged-{collection.slug}",
+        analyzer=settings.ELASTICSEARCH_ANALYZER or None,
+    )
+
+
+@dataclass
+class IndexReport:
+    engine: SearchEngine
+    documents: int
+    unchanged: bool
+
+
+def index(
+    *, collection: Collection, kind: str | None = None, rebuild: bool = False, track: Track = quiet
+) -> IndexReport:
+    """Index the corpus, unless the index that is there is of this very corpus."""
+    engine = engine_of(collection, kind)
+    info = engine.info()
+    if info and info.corpus == collection.corpus_digest and not rebuild:
+        return IndexReport(engine, info.documents, unchanged=True)
+    total = Document.objects.filter(collection=collection, in_corpus=True).count()
+    documents = track(_documents(collection), total, "documents")
+    return IndexReport(engine, engine.build(documents, corpus=collection.corpus_digest), unchanged=False)
+
+
+def _documents(collection: Collection) -> Iterator[records.Document]:
+    rows = Document.objects.filter(collection=collection, in_corpus=True).order_by("pk")
+    for docid, title, text in rows.values_list("docid", "title", "text").iterator(chunk_size=1_000):
+        yield records.Document(docid, title, text)
+
+
+@dataclass
+class RetrieveReport:
+    run: Run
+    unchanged: bool
+    queries: int
+    hits: int
+    without_hits: list[str]
+
+
+def retrieve(
+    *,
+    collection: Collection,
+    top: int = 100,
+    name: str = "bm25",
+    kind: str | None = None,
+    replace: bool = False,
+    track: Track = quiet,
+) -> RetrieveReport:
+    """Keep the best ``top`` documents of each query as a run; all or nothing.
+
+    Where the collection excludes self-matches, one more is retrieved and the document that is the query is dropped.
+
+    Raises: UserError when there is no index, or one of another corpus.
+    """
+    engine = engine_of(collection, kind)
+    info = engine.info()
+    if info is None:
+        raise UserError(f"{collection.slug} has no index yet: python manage.py index {collection.slug}")
+    if info.corpus != collection.corpus_digest:
+        raise UserError(
+            f"The index of {collection.slug} is of another corpus than the one loaded now: "
+            f"python manage.py index {collection.slug}"
+        )
+    queries = [
+        records.Query(qid, text)
+        for qid, text in Query.objects.filter(collection=collection, in_corpus=True)
+        .order_by("pk")
+        .values_list("qid", "text")
+    ]
+    if not queries:
+        raise UserError(f"{collection.slug} has no query with a text: there is nothing to retrieve for.")
+    with transaction.atomic():
+        run = begin_run(
+            collection=collection,
+            name=name,
+            kind=Run.Kind.RETRIEVED,
+            identity={**engine.identity(), "top": top, "exclude_self": collection.exclude_self},
+            replace=replace,
+        )
+        if run.completed_at:
+            return RetrieveReport(run, unchanged=True, queries=len(queries), hits=run.hits.count(), without_hits=[])
+        rankings = {}
+        extra = 1 if collection.exclude_self else 0
+        for ranking in track(engine.search(queries, top=top + extra), len(queries), "queries"):
+            hits = [hit for hit in ranking.hits if not (collection.exclude_self and hit[0] == ranking.query)]
+            rankings[ranking.query] = hits[:top]
+        keys = lookup.query_keys(collection)
+        documents = lookup.document_keys(collection, {docid for hits in rankings.values() for docid, _ in hits})
+        count = keep_hits(
+            run, ((keys[qid], [(documents[docid], score) for docid, score in hits]) for qid, hits in rankings.items())
+        )
+        complete(run)
+    without = sorted(qid for qid, hits in rankings.items() if not hits)
+    return RetrieveReport(run, unchanged=False, queries=len(queries), hits=count, without_hits=without)

@@ -1,0 +1,141 @@
+"""What the lead sees: collections, pools, agreement, export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import FileResponse, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from judging.models import Collection, Judge, Pool
+from judging.steps.agree import agreement as agree
+from judging.steps.evaluate import compare
+from judging.steps.export import export_zip
+from judging.steps.facts import facts, next_thing, run_table
+from judging.steps.merge import Policy, llm_judges_of, merge
+from judging.steps.pools import pool_progress, set_status
+from judging.views.access import Request, redirect_of, staff_only
+from judging.views.guidelines import as_html
+
+MEASURES = ("judged@10", "nDCG@10")
+
+
+@require_GET
+@never_cache
+@staff_only
+def overview(request: Request) -> HttpResponse:
+    """Every collection with its state and the next thing to do."""
+    rows = [
+        (collection, facts(collection), list(collection.pools.all()), next_thing(collection))
+        for collection in Collection.objects.prefetch_related("pools")
+    ]
+    return render(request, "overview.html", {"rows": rows})
+
+
+@require_GET
+@never_cache
+@staff_only
+def collection(request: Request, slug: str) -> HttpResponse:
+    found = get_object_or_404(Collection, slug=slug)
+    figures = facts(found)
+    context = {
+        "collection": found,
+        "facts": figures,
+        "grades": [(grade, found.scale.word(grade), count) for grade, count in figures.grades.items()],
+        "runs": run_table(found, MEASURES),
+        "pools": [(pool, pool_progress(pool)) for pool in found.pools.all()],
+        "next": next_thing(found),
+    }
+    return render(request, "collection.html", context)
+
+
+@require_GET
+@never_cache
+@staff_only
+def pool(request: Request, slug: str) -> HttpResponse:
+    """Progress; the part that changes is asked for again every few seconds."""
+    found = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    context = {
+        "pool": found,
+        "progress": pool_progress(found),
+        "runs": list(found.runs.all()),
+        "left_out": sorted(found.left_out.items()),
+        "guidelines": as_html(found.guidelines),
+        "statuses": [(status, label) for status, label in Pool.Status.choices if status != found.status],
+    }
+    return render(request, "pool.html#progress" if request.htmx else "pool.html", context)
+
+
+@require_POST
+@staff_only
+def pool_status(request: Request, slug: str) -> HttpResponse:
+    found = get_object_or_404(Pool, slug=slug)
+    set_status(pool=found, status=request.POST.get("status", ""))
+    messages.success(request, _("The pool is %(status)s now.") % {"status": found.get_status_display()})
+    return redirect_of(request, found.get_absolute_url())
+
+
+@require_GET
+@never_cache
+@staff_only
+def agreement(request: Request, slug: str) -> HttpResponse:
+    found = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    return render(request, "agreement.html", {"pool": found, "result": agree(pool=found), "scale": found.collection.scale})
+
+
+@require_GET
+@never_cache
+@staff_only
+def evaluation(request: Request, slug: str) -> HttpResponse:
+    """Every run before and after, under the policy that the form chooses."""
+    found = get_object_or_404(Collection, slug=slug)
+    policy, choice = _policy(request, found)
+    result = compare(collection=found, measures=["nDCG@10", "judged@10"], policy=policy)
+    return render(request, "evaluation.html", {"collection": found, "result": result, **choice})
+
+
+@require_GET
+@never_cache
+@staff_only
+def export(request: Request, slug: str) -> HttpResponse:
+    """Choose a policy, see what it gives; the download has the same choice in its address."""
+    found = get_object_or_404(Collection, slug=slug)
+    policy, choice = _policy(request, found)
+    merged = merge(collection=found, policy=policy)
+    grades = [grade.value for grade in found.scale]
+    grades = sorted({*grades, *(grade for counts in merged.counts.values() for grade in counts)})
+    context = {
+        "collection": found,
+        "grades": [(grade, found.scale.word(grade)) for grade in grades],
+        "counts": [
+            (source, [counts[grade] for grade in grades], counts.total()) for source, counts in merged.counts.items()
+        ],
+        "total": len(merged.grades),
+        "unresolved": merged.unresolved[:50],
+        "unresolved_count": len(merged.unresolved),
+        **choice,
+    }
+    return render(request, "export.html#counts" if request.htmx else "export.html", context)
+
+
+@require_GET
+@never_cache
+@staff_only
+def export_download(request: Request, slug: str) -> FileResponse:
+    found = get_object_or_404(Collection, slug=slug)
+    policy, _choice = _policy(request, found)
+    archive = export_zip(collection=found, policy=policy)
+    return FileResponse(archive, as_attachment=True, filename=f"{found.slug}-augmented.zip")
+
+
+def _policy(request: Request, found: Collection) -> tuple[Policy, dict[str, Any]]:
+    """The policy in the address, and what the form needs to show it."""
+    judges = llm_judges_of(found)
+    wanted = set(request.GET.getlist("llm"))
+    chosen: tuple[Judge, ...] = tuple(judge for judge in judges if str(judge.pk) in wanted)
+    policy = Policy(llm=chosen, duplicates="no_duplicates" not in request.GET)
+    return policy, {"policy": policy, "judges": judges, "query_string": request.GET.urlencode()}
