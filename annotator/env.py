@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -37,6 +40,24 @@ def env_int(name: str, *, default: int, minimum: int = 0) -> int:
     return value
 
 
+def env_choice(name: str, *, choices: Sequence[str], default: str) -> str:
+    """One of the choices; upper and lower case are alike."""
+    by_lower_case = {choice.lower(): choice for choice in choices}
+    text = env_str(name, default)
+    if text.lower() not in by_lower_case:
+        raise ImproperlyConfigured(f"{name}: expected one of {', '.join(choices)}, found {text!r}.")
+    return by_lower_case[text.lower()]
+
+
+def env_time_zone(name: str, default: str) -> str:
+    text = env_str(name, default)
+    try:
+        ZoneInfo(text)
+    except (ValueError, OSError):
+        raise ImproperlyConfigured(f"{name}: expected a time zone such as Europe/Paris, found {text!r}.") from None
+    return text
+
+
 def env_list(name: str, default: list[str]) -> list[str]:
     """A comma-separated list."""
     return [part.strip() for part in env_str(name).split(",") if part.strip()] or default
@@ -46,12 +67,22 @@ def env_path(name: str, default: Path) -> Path:
     return Path(env_str(name, str(default))).expanduser().resolve()
 
 
+def make_folder(name: str, folder: Path) -> Path:
+    """The folder, made where it is missing; ``name`` is the variable that can name another."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name}: expected a folder that can be written, found {folder} ({error.strerror}); name another."
+        ) from None
+    return folder
+
+
 def env_secret(name: str, *, file: Path) -> str:
     """The secret in the environment; without one, a secret made once and kept in ``file``, readable by its owner only."""
     if value := env_str(name):
         return value
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         # O_EXCL: of two processes that start together one writes the file and both use what it wrote.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -63,6 +94,17 @@ def env_secret(name: str, *, file: Path) -> str:
     else:
         with os.fdopen(descriptor, "w", encoding="ascii") as handle:
             handle.write(secrets.token_urlsafe(50))
-    if not (value := file.read_text(encoding="ascii").strip()):
-        raise ImproperlyConfigured(f"{file} is empty: delete it, or set {name}.")
-    return value
+    return _read_secret(name, file)
+
+
+def _read_secret(name: str, file: Path) -> str:
+    # A moment's patience: another process may have made the file and not written it yet.
+    for _attempt in range(20):
+        try:
+            value = file.read_text(encoding="ascii").strip()
+        except (OSError, ValueError) as error:
+            raise ImproperlyConfigured(f"{file} cannot be read ({error}): delete it, or set {name}.") from None
+        if value:
+            return value
+        time.sleep(0.05)
+    raise ImproperlyConfigured(f"{file} is empty: delete it, or set {name}.")

@@ -10,10 +10,21 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from annotator.env import env_bool, env_int, env_list, env_path, env_secret, env_str
+from annotator.env import (
+    env_bool,
+    env_choice,
+    env_int,
+    env_list,
+    env_path,
+    env_secret,
+    env_str,
+    env_time_zone,
+    make_folder,
+)
+from judging.engines.search import ENGINES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = env_path("VAR_DIR", BASE_DIR / "var")
+VAR_DIR = make_folder("VAR_DIR", env_path("VAR_DIR", BASE_DIR / "var"))
 
 DEBUG = env_bool("DEBUG", default=False)
 SECRET_KEY = env_secret("SECRET_KEY", file=VAR_DIR / "secret_key")
@@ -44,7 +55,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "judging.views.access.SignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -72,7 +83,6 @@ TEMPLATES = [
 def _database() -> dict[str, object]:
     url = env_str("DATABASE_URL")
     if not url:
-        VAR_DIR.mkdir(parents=True, exist_ok=True)
         url = f"sqlite:///{VAR_DIR / 'unjudged.sqlite3'}"
     try:
         config = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
@@ -101,13 +111,14 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 LOGIN_URL = "login"
+CSRF_FAILURE_VIEW = "judging.views.access.session_changed"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("fr", _("French"))]
 LOCALE_PATHS = [BASE_DIR / "judging" / "locale"]
-TIME_ZONE = env_str("TIME_ZONE", "UTC")
+TIME_ZONE = env_time_zone("TIME_ZONE", "UTC")
 USE_TZ = True
 
 STATIC_URL = "static/"
@@ -143,15 +154,16 @@ if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # What the steps use.
-SEARCH_ENGINE = env_str("SEARCH_ENGINE", "tantivy")
+SEARCH_ENGINE = env_choice("SEARCH_ENGINE", choices=ENGINES, default="tantivy")
 INDEX_DIR = VAR_DIR / "index"
 ELASTICSEARCH_URL = env_str("ELASTICSEARCH_URL", "http://localhost:9200")
 ELASTICSEARCH_ANALYZER = env_str("ELASTICSEARCH_ANALYZER")
 LEASE_MINUTES = env_int("LEASE_MINUTES", default=15, minimum=1)
 
+LOG_LEVEL = env_choice("LOG_LEVEL", choices=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), default="WARNING")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler", "stream": sys.stderr}},
-    "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "WARNING").upper()},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
 }

@@ -8,35 +8,36 @@ from django.http import HttpRequest
 from judging import models
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
+class NotByHand(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Rows that a step makes, and that are too much for one request to delete with all that hangs on them."""
+
+    def has_add_permission(self, _request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnly(NotByHand):
     """Rows to look at: a change by hand would break what the steps keep true."""
 
     show_full_result_count = False
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
         return False
 
 
 @admin.register(models.Collection)
-class CollectionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class CollectionAdmin(NotByHand):
     list_display = ("slug", "name", "language", "exclude_self", "created_at")
     readonly_fields = ("slug", "splits", "checksums", "corpus_digest", "created_at")
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
 
 @admin.register(models.Pool)
-class PoolAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class PoolAdmin(NotByHand):
     list_display = ("slug", "collection", "mode", "depth", "people", "status")
     list_filter = ("status", "collection")
     fields = ("name", "guidelines", "show_known", "status")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
 
 
 @admin.register(models.Judge)

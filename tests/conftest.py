@@ -27,11 +27,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _plain_settings(settings, tmp_path):
-    """No manifest of static files, passwords hashed fast, indexes in a folder of the test's own."""
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def _own_folders(settings, tmp_path):
+    """Search indexes lie in a folder of the test's own."""
     settings.INDEX_DIR = tmp_path / "index"

@@ -36,16 +36,15 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     quote = connection.ops.quote_name
     table = quote(model._meta.db_table)
     names = ", ".join(quote(column.column) for column in [*columns, *extra])
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor, connection.wrap_database_errors:
         if connection.vendor == "postgresql":
             with cursor.cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
                 for row in prepared():
                     copy.write_row(row)
         else:
             marks = ", ".join("?" * (len(columns) + len(extra)))
-            # The raw cursor: Django's would first make a list of all rows.
-            with connection.wrap_database_errors:
-                connection.connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", prepared())  # noqa: S608
+            # The raw connection: Django's cursor would first make a list of all rows.
+            connection.connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", prepared())  # noqa: S608
     return count
 
 

@@ -82,7 +82,7 @@ class Query(models.Model):
     qid = models.CharField(max_length=512)
     text = models.TextField(blank=True)
     narrative = models.TextField(blank=True)
-    topic = models.CharField(max_length=200, blank=True)
+    topic = models.TextField(blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     in_corpus = models.BooleanField(default=True)
 

@@ -31,21 +31,27 @@ class LeaseQuerySet(models.QuerySet["_L"]):
         as one slot of a pair a person) is passed over.
         """
         claimed: list[int] = []
-        for pk in self.available().values_list("pk", flat=True)[: limit and 2 * limit]:
-            try:
-                with transaction.atomic():
-                    got = (
-                        self.model._default_manager.filter(pk=pk)
-                        .available()
-                        .update(state=LeaseState.LEASED, leased_until=timezone.now() + lease, **holder)
-                    )
-            except IntegrityError:
-                continue
-            if got:
-                claimed.append(pk)
-            if len(claimed) == limit:
+        refused: list[int] = []
+        while limit is None or len(claimed) < limit:
+            # As many again as are wanted, for others may be taking the first of them at this moment.
+            wanted = None if limit is None else 2 * (limit - len(claimed))
+            seen = list(self.available().exclude(pk__in=refused).values_list("pk", flat=True)[:wanted])
+            for pk in seen:
+                try:
+                    if self._claim_one(pk, lease, holder):
+                        claimed.append(pk)
+                except IntegrityError:
+                    refused.append(pk)
+                if len(claimed) == limit:
+                    break
+            if limit is None or not seen:
                 break
         return claimed
+
+    @transaction.atomic
+    def _claim_one(self, pk: int, lease: timedelta, holder: dict[str, Any]) -> bool:
+        row = self.model._default_manager.filter(pk=pk).available()
+        return bool(row.update(state=LeaseState.LEASED, leased_until=timezone.now() + lease, **holder))
 
 
 class Leased(models.Model):

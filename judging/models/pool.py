@@ -147,7 +147,14 @@ class PrefillTask(Leased):
 
     class Meta:
         verbose_name = _("pre-fill task")
-        constraints = [models.UniqueConstraint(fields=["judge", "pair"], name="prefill_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["judge", "pair"], name="prefill_once"),
+            models.CheckConstraint(
+                condition=Q(state="leased", leased_until__isnull=False)
+                | Q(state__in=["free", "done"], leased_until__isnull=True),
+                name="prefill_state",
+            ),
+        ]
         # Serves the search for what may be claimed next.
         indexes = [models.Index(fields=["judge", "state", "leased_until"], name="prefill_claim")]
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode
 
+from django.contrib import messages
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.views.csrf import csrf_failure
 from django_htmx.middleware import HtmxDetails
+
+from judging.errors import UserError
 
 View = Callable[..., HttpResponseBase]
 
@@ -19,7 +26,7 @@ class Request(HttpRequest):
     """A request of somebody signed in, as django-htmx completes it."""
 
     htmx: HtmxDetails
-    user: User  # type: ignore[assignment]
+    user: User
 
 
 def staff_only(view: View) -> View:
@@ -34,8 +41,50 @@ def staff_only(view: View) -> View:
     return guarded
 
 
+def mistakes_shown_at(page: str) -> Callable[[View], View]:
+    """What a user can mend is said on the page of that name, which has the same arguments; never a server error."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            try:
+                return view(request, *args, **kwargs)
+            except UserError as error:
+                messages.error(request, str(error))
+                return redirect_of(request, reverse(page, args=args, kwargs=kwargs))
+
+        return guarded
+
+    return decorate
+
+
 def redirect_of(request: Request, url: str) -> HttpResponse:
     """Go elsewhere: htmx follows a header, a plain form a redirect."""
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": url})
     return HttpResponse(status=303, headers={"Location": url})
+
+
+class SignInMiddleware(LoginRequiredMiddleware):
+    """Every page needs somebody signed in unless its view says otherwise.
+
+    htmx is told to leave the page: a redirect would be followed and the sign-in form swapped into it.
+    """
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Callable[..., Any]) -> HttpResponseBase:
+        htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]
+        if not htmx:
+            return super().handle_no_permission(request, view_func)
+        back = htmx.current_url_abs_path or reverse("home")
+        query = urlencode({self.get_redirect_field_name(view_func): back})
+        return HttpResponse(status=204, headers={"HX-Redirect": f"{self.get_login_url(view_func)}?{query}"})
+
+
+def session_changed(request: HttpRequest, reason: str = "") -> HttpResponseBase:
+    """The form's token is not the session's: most often somebody signed in anew in another tab.
+
+    Nothing was stored. htmx loads the page again, which brings the right token; a plain form gets Django's explanation.
+    """
+    if request.headers.get("HX-Request") == "true":
+        return HttpResponse(status=403, headers={"HX-Refresh": "true"})
+    return csrf_failure(request, reason)

@@ -195,6 +195,7 @@ def _pair_context(pool: Pool, pair: Pair, annotator: Judge) -> dict[str, Any]:
         "known": [reading(document=document, query=pair.query, collection=collection) for document in known[:1]],
         "grades": list(collection.scale),
         "before": before,
+        "comment": before.comment if before else "",
         "dots": dots,
         "position": next((n for n, dot in enumerate(dots, 1) if dot.state == "current"), 1),
         "key": uuid.uuid4(),

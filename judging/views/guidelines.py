@@ -10,4 +10,5 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("i
 
 
 def as_html(markdown: str) -> SafeString:
-    return mark_safe(_MARKDOWN.render(markdown))  # noqa: S308
+    html: str = _MARKDOWN.render(markdown)
+    return mark_safe(html)  # noqa: S308

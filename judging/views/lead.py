@@ -18,7 +18,7 @@ from judging.steps.export import export_zip
 from judging.steps.facts import facts, next_thing, run_table
 from judging.steps.merge import Policy, llm_judges_of, merge
 from judging.steps.pools import pool_progress, set_status
-from judging.views.access import Request, redirect_of, staff_only
+from judging.views.access import Request, mistakes_shown_at, redirect_of, staff_only
 from judging.views.guidelines import as_html
 
 MEASURES = ("judged@10", "nDCG@10")
@@ -72,6 +72,7 @@ def pool(request: Request, slug: str) -> HttpResponse:
 
 @require_POST
 @staff_only
+@mistakes_shown_at("pool")
 def pool_status(request: Request, slug: str) -> HttpResponse:
     found = get_object_or_404(Pool, slug=slug)
     set_status(pool=found, status=request.POST.get("status", ""))
@@ -84,12 +85,14 @@ def pool_status(request: Request, slug: str) -> HttpResponse:
 @staff_only
 def agreement(request: Request, slug: str) -> HttpResponse:
     found = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
-    return render(request, "agreement.html", {"pool": found, "result": agree(pool=found), "scale": found.collection.scale})
+    context = {"pool": found, "result": agree(pool=found), "scale": found.collection.scale}
+    return render(request, "agreement.html", context)
 
 
 @require_GET
 @never_cache
 @staff_only
+@mistakes_shown_at("collection")
 def evaluation(request: Request, slug: str) -> HttpResponse:
     """Every run before and after, under the policy that the form chooses."""
     found = get_object_or_404(Collection, slug=slug)
@@ -125,6 +128,7 @@ def export(request: Request, slug: str) -> HttpResponse:
 @require_GET
 @never_cache
 @staff_only
+@mistakes_shown_at("export")
 def export_download(request: Request, slug: str) -> FileResponse:
     found = get_object_or_404(Collection, slug=slug)
     policy, _choice = _policy(request, found)

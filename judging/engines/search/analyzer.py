@@ -1,7 +1,8 @@
 """How text becomes the terms that are indexed and searched: one definition for every engine.
 
 For English it is what Lucene composes of its standard tokenizer, possessive filter, lower case, 33 English stop words
-and the Porter2 stemmer (``english`` of Snowball).
+and the Porter2 stemmer (``english`` of Snowball; tantivy has a newer edition of it than Lucene, which keeps a few more
+words apart, such as internal and intern).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from judging.engines.search.elastic import ElasticsearchEngine
 from judging.engines.search.embedded import TantivyEngine
 from judging.errors import UserError
 from judging.formats.records import Document, Query
-from tests.engines.search.conftest import DATA
+from tests.conftest import DATA
 from tests.engines.search.corpora import ANIMALS, query, random_corpus
 from tests.services import free_port
 
@@ -39,22 +39,28 @@ def ids(engine: ElasticsearchEngine, text: str, *, top: int = 10) -> list[str]:
 
 
 def same_rankings(
-    engine: ElasticsearchEngine, folder: Path, documents: list[Document], queries: list[Query], *, top: int
+    engine: ElasticsearchEngine,
+    folder: Path,
+    documents: list[Document],
+    queries: list[Query],
+    *,
+    top: int,
+    tolerance: float,
 ) -> None:
-    """Both engines name the same documents in the same order with the same scores."""
+    """Both engines name the same documents in the same order, with scores that differ by a ``tolerance`` at most."""
     embedded = TantivyEngine(folder)
     embedded.build(documents, corpus="c")
     engine.build(documents, corpus="c")
     for ours, theirs in zip(embedded.search(queries, top=top), engine.search(queries, top=top), strict=True):
         assert [document for document, _ in ours.hits] == [document for document, _ in theirs.hits], ours.query
-        assert [score for _, score in ours.hits] == pytest.approx([score for _, score in theirs.hits], rel=1e-5)
+        assert [score for _, score in ours.hits] == pytest.approx([score for _, score in theirs.hits], rel=tolerance)
 
 
 def test_both_engines_rank_alike(engine: ElasticsearchEngine, tmp_path: Path) -> None:
     documents = random_corpus(300, seed=3)
     documents.append(Document("copy", documents[0].title, documents[0].text))
     queries = [Query(str(number), f"w{number}x w{number + 9}x w{number}x") for number in range(20)]
-    same_rankings(engine, tmp_path, documents, queries, top=50)
+    same_rankings(engine, tmp_path, documents, queries, top=50, tolerance=1e-5)
 
 
 @pytest.mark.skipif(not CRANFIELD.is_dir(), reason=f"no Cranfield collection in {CRANFIELD}")
@@ -64,7 +70,8 @@ def test_both_engines_rank_alike_on_cranfield(engine: ElasticsearchEngine, tmp_p
     with (CRANFIELD / "queries.jsonl").open(encoding="utf-8") as file:
         queries = [Query(each["_id"], each["text"]) for each in map(json.loads, file)][:20]
     documents = [Document(each["_id"], each["title"], each["text"]) for each in lines]
-    same_rankings(engine, tmp_path, documents, queries, top=10)
+    # Snowball's newer English stemmer keeps a few words apart that Lucene's joins, such as internal and intern.
+    same_rankings(engine, tmp_path, documents, queries, top=10, tolerance=0.02)
 
 
 def test_both_engines_make_the_same_terms(engine: ElasticsearchEngine, client: Elasticsearch) -> None:
