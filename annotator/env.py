@@ -53,7 +53,7 @@ def env_time_zone(name: str, default: str) -> str:
     text = env_str(name, default)
     try:
         ZoneInfo(text)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         raise ImproperlyConfigured(f"{name}: expected a time zone such as Europe/Paris, found {text!r}.") from None
     return text
 
@@ -79,7 +79,7 @@ def make_folder(name: str, folder: Path) -> Path:
 
 
 def env_secret(name: str, *, file: Path) -> str:
-    """The secret in the environment; without one, a secret made once and kept in ``file``, readable by its owner only."""
+    """The secret in the environment; else one made once and kept in ``file``, which only its owner can read."""
     if value := env_str(name):
         return value
     try:

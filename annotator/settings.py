@@ -84,12 +84,15 @@ def _database() -> dict[str, object]:
     url = env_str("DATABASE_URL")
     if not url:
         url = f"sqlite:///{VAR_DIR / 'unjudged.sqlite3'}"
+    expected = "DATABASE_URL: expected postgresql://user:password@host:5432/name or sqlite:///path"
+    scheme, colon, _rest = url.partition("://")
+    if scheme not in {"postgresql", "postgres", "sqlite"} or not colon:
+        # Only what stands before "://" is repeated: the rest may hold a password.
+        raise ImproperlyConfigured(f"{expected}, found {scheme + colon if colon else 'no address'}.")
     try:
         config = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
     except ValueError as error:
-        raise ImproperlyConfigured(
-            f"DATABASE_URL: expected something like postgresql://user:password@host:5432/name; {error}"
-        ) from None
+        raise ImproperlyConfigured(f"{expected}; {error}.") from None
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["OPTIONS"] = {
             # Writers queue up at BEGIN; a deferred transaction that turns into a writer fails at once instead.
@@ -98,8 +101,6 @@ def _database() -> dict[str, object]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
             "PRAGMA cache_size=-64000; PRAGMA temp_store=MEMORY;",
         }
-    elif config["ENGINE"] != "django.db.backends.postgresql":
-        raise ImproperlyConfigured("DATABASE_URL: expected sqlite:///… or postgresql://…")
     return config
 
 

@@ -83,8 +83,11 @@ def _answers(port: int, server: subprocess.Popen[bytes], seconds: float = 30) ->
 
 
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """A new, empty PostgreSQL cluster on a free port; its address as a DATABASE_URL."""
+def postgres_server(*, durable: bool = False) -> Iterator[str]:
+    """A new, empty PostgreSQL cluster on a free port; its address as a DATABASE_URL.
+
+    Tests can lose what it holds; ``durable`` leaves PostgreSQL's own settings, which keep it.
+    """
     binaries = _postgres_binaries()
     port = free_port()
     # PostgreSQL does not start as root; Debian's package makes the user for it.
@@ -96,7 +99,9 @@ def postgres_server() -> Iterator[str]:
             os.chown(folder, account.pw_uid, account.pw_gid)
         run = _runner(user, Path(folder))
         run(binaries / "initdb", "-D", data, "-U", "unjudged", "--auth=trust", "--encoding=UTF8", "--no-sync")
-        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c full_page_writes=off"
+        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
+        if not durable:
+            options += " -c fsync=off -c full_page_writes=off"
         run(binaries / "pg_ctl", "-D", data, "-o", options, "-l", Path(folder) / "log", "-w", "start")
         try:
             yield f"postgresql://unjudged@127.0.0.1:{port}/postgres"

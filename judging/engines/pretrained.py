@@ -106,11 +106,36 @@ def load_model(loader: Any, checkpoint: Checkpoint, *, dtype: str, ignored: tupl
         dtype=getattr(torch, dtype),
         attn_implementation="sdpa",
         output_loading_info=True,
+        **_dequantised(checkpoint),
     )
     missing = sorted(name for name in report["missing_keys"] if not name.startswith(ignored))
     if missing:
         raise unloadable(checkpoint.name, f"its weights lack {', '.join(missing[:3])}, which this use needs")
     return model.to(device()).eval()
+
+
+def _dequantised(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Has the weights of a GGUF file unpacked once, at load.
+
+    Left packed they need less memory, but every product unpacks them again in float32, which is many times slower where
+    no kernel of its own does it.
+    """
+    if not is_gguf(checkpoint):
+        return {}
+    from transformers import GgufConfig
+
+    return {"quantization_config": GgufConfig(dequantize=True)}
+
+
+def is_gguf(checkpoint: Checkpoint) -> bool:
+    return "gguf_file" in checkpoint.arguments
+
+
+def weights_identity(checkpoint: Checkpoint, dtype: str) -> dict[str, Any]:
+    """How packed weights were made ready, for the identity of what uses them; nothing for plain ones."""
+    if not is_gguf(checkpoint):
+        return {}
+    return {"weights": f"GGUF, dequantised to {dtype} at load", "gguf": library_versions("gguf")["gguf"]}
 
 
 def device() -> str:

@@ -7,6 +7,7 @@ no header line, and repeated ids are errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePath
 from typing import IO, Any, TypeVar
@@ -16,57 +17,133 @@ import orjson
 from judging.errors import FileError, UserError
 from judging.formats.checksum import checksum
 from judging.formats.fields import Warn, json_id, json_object, json_text, parse_grade, shown, unique_pairs
-from judging.formats.lines import COMPRESSIONS, File, name_of, read_raw_lines
+from judging.formats.ids import SeenIds
+from judging.formats.lines import COMPRESSIONS, File, OnError, Progress, name_of, read_raw_lines, refuse
 from judging.formats.records import Document, Qrel, Query
 from judging.formats.source import EXPECTED, QRELS, ZipSource, open_source
+from judging.formats.tsv import write_tsv
 
 Record = TypeVar("Record", Document, Query)
 
-_HEADER = (
+QRELS_COLUMNS = ("query-id", "corpus-id", "score")
+
+QRELS_HEADER = (
     {"query-id", "queryid", "query", "qid", "q-id"},
     {"corpus-id", "corpusid", "document-id", "document", "doc-id", "docid", "doc", "did", "pid", "passage-id"},
     {"score", "grade", "relevance", "rel", "label", "judgment", "judgement"},
 )
 
 
-def read_documents(file: File, *, name: str | None = None) -> Iterator[Document]:
+def read_documents(
+    file: File, *, name: str | None = None, progress: Progress | None = None, on_error: OnError = refuse
+) -> Iterator[Document]:
     """The documents of a ``corpus.jsonl``. Keys beside BEIR's own are kept in the metadata.
 
-    The ids read so far are kept in memory, to name both lines of one that comes twice.
+    Of the ids read so far some 24 bytes each are kept in memory; for one that comes twice, the file is read again up
+    to the first, so that the error can name both lines.
     """
-    name = name_of(file, name)
-    for line, identifier, row in _rows(file, name):
-        title, text = row.pop("title", ""), row.pop("text", "")
-        if type(title) is not str:
-            title = json_text(title, "title", name, line)
-        if type(text) is not str:
-            text = json_text(text, "text", name, line)
-        yield Document(identifier, title, text, _metadata(row, name, line) if row else row)
+    return _records(file, name_of(file, name), _document, progress, on_error)
 
 
-def read_queries(file: File, *, name: str | None = None) -> Iterator[Query]:
+def read_queries(
+    file: File, *, name: str | None = None, progress: Progress | None = None, on_error: OnError = refuse
+) -> Iterator[Query]:
     """The queries of a ``queries.jsonl``; else as ``read_documents``."""
-    name = name_of(file, name)
-    for line, identifier, row in _rows(file, name):
-        text = json_text(row.pop("text", None), "text", name, line)
-        yield Query(identifier, text, _metadata(row, name, line))
+    return _records(file, name_of(file, name), _query, progress, on_error)
 
 
-def _rows(file: File, name: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """(line, id, the other keys) of each JSON object."""
-    seen: dict[str, int] = {}
-    for line, raw in read_raw_lines(file, name=name):
+def _document(row: dict[str, Any], identifier: str, name: str, line: int) -> Document:
+    title, text = row.pop("title", ""), row.pop("text", "")
+    if type(title) is not str:
+        title = json_text(title, "title", name, line)
+    if type(text) is not str:
+        text = json_text(text, "text", name, line)
+    return Document(identifier, title, text, _metadata(row, name, line) if row else row)
+
+
+def _query(row: dict[str, Any], identifier: str, name: str, line: int) -> Query:
+    text = json_text(row.pop("text", None), "text", name, line)
+    return Query(identifier, text, _metadata(row, name, line))
+
+
+def _records(
+    file: File,
+    name: str,
+    record: Callable[[dict[str, Any], str, str, int], Record],
+    progress: Progress | None,
+    on_error: OnError,
+) -> Iterator[Record]:
+    """What ``record`` makes of the JSON object, id, name and number of each line; no id twice."""
+    seen, repeats = SeenIds(), _Repeats.of(file, name)
+    for line, raw in read_raw_lines(file, name=name, progress=progress, on_error=on_error):
         if not raw or raw.isspace():
             continue
-        row = json_object(raw, name, line)
-        identifier = json_id(row.pop("_id", None), "_id", name, line)
-        first = seen.setdefault(identifier, line)
-        if first != line:
-            problem = (
-                f"expected every _id once, found {shown(identifier)} here and at line {first}; remove one of them."
-            )
-            raise FileError(name, line, problem)
-        yield line, identifier, row
+        try:
+            row = json_object(raw, name, line)
+            identifier = json_id(row.pop("_id", None), "_id", name, line)
+            if seen.add(identifier):
+                repeats.refuse(identifier, line)
+            found = record(row, identifier, name, line)
+        except FileError as error:
+            on_error(error)
+            continue
+        yield found
+
+
+@dataclass(slots=True)
+class _Repeats:
+    """Where an id that comes twice stood first: found by reading the file again, as its text was not kept."""
+
+    file: File
+    name: str
+    start: int | None
+    searches: int = 20  # so that a file of repeats takes no hours where bad lines may pass
+
+    @classmethod
+    def of(cls, file: File, name: str) -> _Repeats:
+        if isinstance(file, str | PurePath):
+            return cls(file, name, None)
+        return cls(file, name, file.tell() if file.seekable() else None)
+
+    def refuse(self, identifier: str, line: int) -> None:
+        """FileError with both lines; none where nothing but the hashes of two ids were equal."""
+        first = "before"
+        if self.searches and (self.start is not None or isinstance(self.file, str | PurePath)):
+            self.searches -= 1
+            found = self._first(identifier, line)
+            if found is None:
+                return
+            first = f"at line {found}"
+        problem = f"expected every _id once, found {shown(identifier)} here and {first}; remove one of them."
+        raise FileError(self.name, line, problem)
+
+    def _first(self, identifier: str, end: int) -> int | None:
+        """The first line before ``end`` with this id. A stream is left where it stood."""
+        file = self.file
+        if isinstance(file, str | PurePath):
+            return _line_of(read_raw_lines(file, name=self.name, on_error=_pass_over), identifier, end)
+        here = file.tell()
+        file.seek(self.start or 0)
+        try:
+            return _line_of(read_raw_lines(file, name=self.name, on_error=_pass_over), identifier, end)
+        finally:
+            file.seek(here)
+
+
+def _line_of(lines: Iterable[tuple[int, bytes]], identifier: str, end: int) -> int | None:
+    for line, raw in lines:
+        if line >= end:
+            return None
+        try:
+            if raw and json_id(json_object(raw, "", line).get("_id"), "_id", "", line) == identifier:
+                return line
+        except FileError:
+            continue
+    return None
+
+
+def _pass_over(error: FileError) -> None:
+    """It was reported when the line was read the first time."""
 
 
 def _metadata(row: dict[str, Any], name: str, line: int) -> dict[str, Any]:
@@ -81,22 +158,28 @@ def _metadata(row: dict[str, Any], name: str, line: int) -> dict[str, Any]:
     return metadata | row
 
 
-def read_qrels(file: File, *, warn: Warn, name: str | None = None) -> Iterator[Qrel]:
+def read_qrels(
+    file: File, *, warn: Warn, name: str | None = None, progress: Progress | None = None, on_error: OnError = refuse
+) -> Iterator[Qrel]:
     """The judgments of a TSV of query, document and grade, with or without BEIR's header line.
 
     Columns are parted by tabs, so that ids may hold blanks; by runs of blanks where the first line has no tab. A pair
     that comes twice with one grade is yielded once and ``warn`` is called at the end; with two grades it is an error.
     """
     name = name_of(file, name)
-    return parse_qrels(read_raw_lines(file, name=name), name=name, warn=warn)
+    lines = read_raw_lines(file, name=name, progress=progress, on_error=on_error)
+    return parse_qrels(lines, name=name, warn=warn, on_error=on_error)
 
 
-def parse_qrels(lines: Iterable[tuple[int, bytes]], *, name: str, warn: Warn) -> Iterator[Qrel]:
+def parse_qrels(
+    lines: Iterable[tuple[int, bytes]], *, name: str, warn: Warn, on_error: OnError = refuse
+) -> Iterator[Qrel]:
     """As ``read_qrels``, from lines that were read already."""
-    return unique_pairs(_qrels(lines, name), lambda qrel: qrel.grade, name=name, warn=warn)
+    qrels = _qrels(lines, name, on_error)
+    return unique_pairs(qrels, lambda qrel: qrel.grade, name=name, warn=warn, on_error=on_error)
 
 
-def _qrels(lines: Iterable[tuple[int, bytes]], name: str) -> Iterator[Qrel]:
+def _qrels(lines: Iterable[tuple[int, bytes]], name: str, on_error: OnError) -> Iterator[Qrel]:
     filled = ((line, raw) for line, raw in lines if raw and not raw.isspace())
     first = next(filled, None)
     if first is not None and is_header(first[1]):
@@ -106,13 +189,18 @@ def _qrels(lines: Iterable[tuple[int, bytes]], name: str) -> Iterator[Qrel]:
     has_tabs = b"\t" in first[1]
     split = _by_tabs if has_tabs else _by_blanks
     for line, raw in chain([first], filled):
-        fields = split(raw)
-        if len(fields) != 3 or (not has_tabs and b"\t" in raw):
-            raise FileError(name, line, _wrong_columns(fields, raw, has_tabs=has_tabs))
-        query, document, grade = fields
-        if not query.strip() or not document.strip():
-            raise FileError(name, line, f"expected a query id and a document id, found {shown(raw)}.")
-        yield Qrel(query.decode(), document.decode(), parse_grade(grade, name, line), line)
+        try:
+            fields = split(raw)
+            if len(fields) != 3 or (not has_tabs and b"\t" in raw):
+                raise FileError(name, line, _wrong_columns(fields, raw, has_tabs=has_tabs))
+            query, document, grade = fields
+            if not query.strip() or not document.strip():
+                raise FileError(name, line, f"expected a query id and a document id, found {shown(raw)}.")
+            qrel = Qrel(query.decode(), document.decode(), parse_grade(grade, name, line), line)
+        except FileError as error:
+            on_error(error)
+            continue
+        yield qrel
 
 
 def _by_tabs(raw: bytes) -> list[bytes]:
@@ -144,7 +232,7 @@ def is_header(raw: bytes) -> bool:
     """Is this line a header such as ``query-id corpus-id score``, whatever parts its columns?"""
     fields = raw.split(b"\t") if b"\t" in raw else raw.split()
     words = [field.strip(b" \"'#").lower().replace(b"_", b"-").replace(b" ", b"-").decode() for field in fields]
-    return len(words) == 3 and all(word in known for word, known in zip(words, _HEADER, strict=True))
+    return len(words) == 3 and all(word in known for word, known in zip(words, QRELS_HEADER, strict=True))
 
 
 class BeirFolder:
@@ -182,22 +270,26 @@ class BeirFolder:
         """The names of the qrels files, sorted."""
         return list(self._splits)
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self, *, progress: Progress | None = None, on_error: OnError = refuse) -> Iterator[Document]:
         with self.source.open(self._corpus) as stream:
-            yield from read_documents(stream, name=self.source.label(self._corpus))
+            name = self.source.label(self._corpus)
+            yield from read_documents(stream, name=name, progress=progress, on_error=on_error)
 
-    def queries(self) -> Iterator[Query]:
+    def queries(self, *, progress: Progress | None = None, on_error: OnError = refuse) -> Iterator[Query]:
         with self.source.open(self._queries) as stream:
-            yield from read_queries(stream, name=self.source.label(self._queries))
+            name = self.source.label(self._queries)
+            yield from read_queries(stream, name=name, progress=progress, on_error=on_error)
 
-    def qrels(self, split: str, *, warn: Warn) -> Iterator[Qrel]:
+    def qrels(
+        self, split: str, *, warn: Warn, progress: Progress | None = None, on_error: OnError = refuse
+    ) -> Iterator[Qrel]:
         """The judgments of one split; UserError with the splits there are where it is none of them."""
-        name = self._split(split)
-        return self._read_qrels(name, warn)
+        return self._read_qrels(self._split(split), warn, progress, on_error)
 
-    def _read_qrels(self, name: str, warn: Warn) -> Iterator[Qrel]:
+    def _read_qrels(self, name: str, warn: Warn, progress: Progress | None, on_error: OnError) -> Iterator[Qrel]:
         with self.source.open(name) as stream:
-            yield from read_qrels(stream, name=self.source.label(name), warn=warn)
+            label = self.source.label(name)
+            yield from read_qrels(stream, name=label, warn=warn, progress=progress, on_error=on_error)
 
     def _split(self, split: str) -> str:
         if split not in self._splits:
@@ -205,9 +297,17 @@ class BeirFolder:
             raise UserError(f"{self.source.path}: expected the name of a split, found {shown(split)}. Splits: {there}.")
         return self._splits[split]
 
+    def files(self, splits: Iterable[str] = ()) -> list[str]:
+        """The names of the corpus, the queries and the qrels of these splits, as ``source`` opens them."""
+        return [self._corpus, self._queries, *map(self._split, splits)]
+
+    def size(self, splits: Iterable[str] = ()) -> int:
+        """Bytes that ``progress`` hears of while the documents, the queries and the qrels of these splits are read."""
+        return sum(map(self.source.size, self.files(splits)))
+
     def checksums(self, splits: Iterable[str]) -> dict[str, str]:
         """SHA-256 of the corpus, the queries and the qrels of these splits, by the name of the file."""
-        return {name: self._checksum(name) for name in (self._corpus, self._queries, *map(self._split, splits))}
+        return {name: self._checksum(name) for name in self.files(splits)}
 
     def _checksum(self, name: str) -> str:
         with self.source.open(name) as stream:
@@ -248,14 +348,5 @@ def write_qrels(stream: IO[bytes], qrels: Iterable[Qrel]) -> None:
 
     UserError for an id that a line of tab-separated columns cannot hold.
     """
-    stream.write(b"query-id\tcorpus-id\tscore\n")
-    for qrel in sorted(qrels, key=lambda qrel: (qrel.query, qrel.document)):
-        query, document = _field(qrel.query, "query"), _field(qrel.document, "document")
-        stream.write(f"{query}\t{document}\t{qrel.grade}\n".encode())
-
-
-def _field(identifier: str, what: str) -> str:
-    """The id as a column; in quotes where it begins with one, which BEIR's loader would strip otherwise."""
-    if not identifier.strip() or any(character in identifier for character in "\t\n\r\0"):
-        raise UserError(f"A qrels TSV needs a {what} id without tabs and line ends; found {shown(identifier)}.")
-    return '"' + identifier.replace('"', '""') + '"' if identifier.startswith('"') else identifier
+    ordered = sorted(qrels, key=lambda qrel: (qrel.query, qrel.document))
+    write_tsv(stream, QRELS_COLUMNS, ((qrel.query, qrel.document, qrel.grade) for qrel in ordered))

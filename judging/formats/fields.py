@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
 import orjson
 
 from judging.errors import FileError, UserError
+from judging.formats.lines import OnError, refuse
 
 Warn = Callable[[str], None]
 """Is handed what a person should know of a file that was read all the same."""
@@ -59,17 +60,18 @@ def json_object(raw: bytes, name: str, line: int) -> dict[str, Any]:
         raise FileError(name, line, problem) from None
     if type(value) is not dict:
         raise FileError(name, line, f"expected a JSON object, found {shown(raw)}.")
-    if b"\\u0000" in raw and _holds_nul(value):
+    if b"\\u0000" in raw and holds_nul(value):
         raise FileError(name, line, "expected text, found a NUL character (\\u0000); remove it.")
     return value
 
 
-def _holds_nul(value: object) -> bool:
+def holds_nul(value: object) -> bool:
+    """Does a text in the value, however deep, hold the one character that no database keeps?"""
     if isinstance(value, str):
         return "\0" in value
     if isinstance(value, dict):
-        return any(_holds_nul(key) or _holds_nul(item) for key, item in value.items())
-    return isinstance(value, list) and any(_holds_nul(item) for item in value)
+        return any(holds_nul(key) or holds_nul(item) for key, item in value.items())
+    return isinstance(value, list) and any(holds_nul(item) for item in value)
 
 
 def json_id(value: object, key: str, name: str, line: int) -> str:
@@ -105,19 +107,29 @@ class OfPair(Protocol):
 Record = TypeVar("Record", bound=OfPair)
 
 
+def _query_of(record: OfPair) -> Hashable:
+    return record.query
+
+
 def unique_pairs(
-    records: Iterable[Record], says: Callable[[Record], object], *, name: str, warn: Warn
+    records: Iterable[Record],
+    says: Callable[[Record], object],
+    *,
+    name: str,
+    warn: Warn,
+    on_error: OnError = refuse,
+    within: Callable[[Record], Hashable] = _query_of,
 ) -> Iterator[Record]:
     """Each (query, document) once; ``says`` picks what a record says of it, such as the grade.
 
     A repeated pair of which the same is said is left out, and one warning at the end counts them; where something else
-    is said, it is a FileError that names both lines.
+    is said, it is a FileError that names both lines. ``within`` tells what a document may stand in once: the query.
     """
-    seen: dict[str, dict[str, tuple[object, int]]] = {}
+    seen: dict[Hashable, dict[str, tuple[object, int]]] = {}
     repeats = 0
     example = ""
     for record in records:
-        documents = seen.setdefault(record.query, {})
+        documents = seen.setdefault(within(record), {})
         said = says(record)
         first, line = documents.setdefault(record.document, (said, record.line))
         if line == record.line:
@@ -126,7 +138,8 @@ def unique_pairs(
         pair = f"query {shown(record.query)}, document {shown(record.document)}"
         if first != said:
             problem = f"expected one grade for {pair}, found {said} here and {first} at line {line}; keep one of them."
-            raise FileError(name, record.line, problem)
+            on_error(FileError(name, record.line, problem))
+            continue
         repeats += 1
         example = example or f"line {record.line} repeats line {line} ({pair})"
     if repeats:
@@ -134,9 +147,14 @@ def unique_pairs(
         warn(f"{name}: {lines} again what an earlier line said, and was counted once: {example}.")
 
 
+def is_one_word(identifier: str) -> bool:
+    """Can a file with columns parted by white space hold the id?"""
+    return identifier.split() == [identifier]
+
+
 def refuse_white_space(identifier: str, what: str) -> None:
     """UserError for an id that a file with columns parted by white space cannot hold."""
-    if identifier.split() != [identifier]:
+    if not is_one_word(identifier):
         raise UserError(
             f"TREC files part their columns by white space, so a {what} id must not be empty or hold any; "
             f"found {shown(identifier)}. Export as BEIR TSV instead."

@@ -1,36 +1,118 @@
-"""Judgments that carry more than a grade, as JSON lines; those of plain qrels are read as well."""
+"""Judgments that carry more than a grade, as JSON lines, CSV or Parquet; those of plain qrels are read as well."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 import orjson
 
 from judging.errors import FileError
-from judging.formats.fields import Warn, json_grade, json_id, json_object, json_text, shown, unique_pairs
-from judging.formats.lines import File, name_of, read_raw_lines
+from judging.formats.fields import Warn, json_object, shown, unique_pairs
+from judging.formats.judgment_rows import KEYS, judgment_of, row_of
+from judging.formats.judgments_csv import csv_rows, write_judgments_csv
+from judging.formats.judgments_parquet import parquet_rows, write_judgments_parquet
+from judging.formats.lines import COMPRESSIONS, File, OnError, Progress, name_of, read_raw_lines, refuse
 from judging.formats.qrels import Lines, parse_any_qrels, peek
 from judging.formats.records import JudgmentLine
 
-OUTCOMES = ("graded", "cannot_judge", "out_of_scale", "unparsed", "failed")
-_KEYS = frozenset(JudgmentLine.__dataclass_fields__) - {"line"}
+__all__ = ["WRITERS", "read_all_judgments", "read_judgments", "write_judgments"]
+
+_MARK = 6
+
+Row = tuple[int, dict[str, Any]]
 
 
-def read_judgments(file: File, *, warn: Warn, name: str | None = None) -> Iterator[JudgmentLine]:
-    """The judgments of a JSON lines file, or of qrels in BEIR's or TREC's form, in the file's order.
+def read_judgments(
+    file: File,
+    *,
+    warn: Warn,
+    name: str | None = None,
+    judge: str | None = None,
+    progress: Progress | None = None,
+    on_error: OnError = refuse,
+) -> Iterator[JudgmentLine]:
+    """The judgments of one judge, in the file's order: as ``read_all_judgments``, else.
 
-    Each JSON object has ``query`` and ``document``, and a ``grade`` or an ``outcome`` that says why there is none.
-    Other keys than those of ``JudgmentLine`` are left out with a warning. A pair that comes twice with one grade is
-    yielded once with a warning; with two grades it is an error, and so is a file that names several judges.
+    A file that names several judges is an error, unless ``judge`` picks the lines of one: by its name, or by its
+    fingerprint or at least six characters of its start.
     """
     name = name_of(file, name)
-    first, lines = peek(read_raw_lines(file, name=name))
+    judgments = _read(file, name, warn, progress, on_error, judge=judge)
+    if judge is not None:
+        judgments = _picked(judgments, judge, name)
+    return unique_pairs(_of_one_judge(judgments, name, on_error), _said, name=name, warn=warn, on_error=on_error)
+
+
+def read_all_judgments(
+    file: File, *, warn: Warn, name: str | None = None, progress: Progress | None = None, on_error: OnError = refuse
+) -> Iterator[JudgmentLine]:
+    """The judgments of a file, whoever made them: JSON lines, CSV or Parquet, or qrels in BEIR's or TREC's form.
+
+    ``.csv`` and ``.parquet`` are told by the end of the name, the others by what stands in them. Each row has ``query``
+    and ``document``, and a ``grade`` or an ``outcome`` that says why there is none. Other keys than those of
+    ``JudgmentLine`` are left out with a warning. A pair that comes twice by one judge with one grade is yielded once
+    with a warning; with two grades it is an error.
+    """
+    name = name_of(file, name)
+    judgments = _read(file, name, warn, progress, on_error)
+    within = _judge_and_query
+    return unique_pairs(judgments, _said, name=name, warn=warn, on_error=on_error, within=within)
+
+
+def _judge_and_query(judgment: JudgmentLine) -> tuple[str, ...]:
+    return (*_judge(judgment), judgment.query)
+
+
+def _read(
+    file: File, name: str, warn: Warn, progress: Progress | None, on_error: OnError, *, judge: str | None = None
+) -> Iterator[JudgmentLine]:
+    if name.lower().endswith(".parquet"):
+        rows = parquet_rows(file, name=name, progress=progress, on_error=on_error)
+        return _judgments(rows, name, warn, on_error)
+    if _is_csv(name):
+        rows = csv_rows(file, name=name, progress=progress, on_error=on_error)
+        return _judgments(rows, name, warn, on_error)
+    first, lines = peek(read_raw_lines(file, name=name, progress=progress, on_error=on_error))
     if first is not None and first[1].lstrip()[:1] in (b"{", b"["):
-        judgments = _of_one_judge(_judgments(lines, name, warn), name)
-        return unique_pairs(judgments, _said, name=name, warn=warn)
-    qrels = parse_any_qrels(first, lines, name=name, warn=warn)
+        return _judgments(_json_rows(lines, name, on_error), name, warn, on_error)
+    if judge is not None:
+        raise FileError(name, None, f"expected judgments by {shown(judge)}, found qrels, which name no judge.")
+    qrels = parse_any_qrels(first, lines, name=name, warn=warn, on_error=on_error)
     return (JudgmentLine(qrel.query, qrel.document, "graded", qrel.grade, line=qrel.line) for qrel in qrels)
+
+
+def _is_csv(name: str) -> bool:
+    return name.lower().endswith(tuple(f".csv{suffix}" for suffix in COMPRESSIONS))
+
+
+def _json_rows(lines: Lines, name: str, on_error: OnError) -> Iterator[Row]:
+    for line, raw in lines:
+        if not raw or raw.isspace():
+            continue
+        try:
+            row = json_object(raw, name, line)
+        except FileError as error:
+            on_error(error)
+            continue
+        yield line, row
+
+
+def _judgments(rows: Iterable[Row], name: str, warn: Warn, on_error: OnError) -> Iterator[JudgmentLine]:
+    known = frozenset(KEYS)
+    others: dict[str, int] = {}
+    for line, row in rows:
+        for key in row.keys() - known:
+            others.setdefault(key, line)
+        try:
+            judgment = judgment_of(row, name, line)
+        except FileError as error:
+            on_error(error)
+            continue
+        yield judgment
+    if others:
+        keys = ", ".join(f"{shown(key)} (first at line {line})" for key, line in sorted(others.items()))
+        warn(f"{name}: keys that judgments do not have were left out: {keys}.")
 
 
 def _said(judgment: JudgmentLine) -> object:
@@ -39,126 +121,54 @@ def _said(judgment: JudgmentLine) -> object:
     return judgment.outcome if judgment.grade is None else f"{judgment.outcome} {judgment.grade}"
 
 
-def _of_one_judge(judgments: Iterable[JudgmentLine], name: str) -> Iterator[JudgmentLine]:
-    """The same; FileError where the judge changes, for the labels of two judges never mix."""
+def _picked(judgments: Iterable[JudgmentLine], judge: str, name: str) -> Iterator[JudgmentLine]:
+    """The lines of the judge; FileError with the judges that there are where it is none of them."""
+    others: dict[str, None] = {}
+    found = False
+    for line in judgments:
+        if judge == line.judge or (len(judge) >= _MARK and line.fingerprint.startswith(judge)):
+            found = True
+            yield line
+        elif not found:
+            others.setdefault(f"{line.judge} {line.fingerprint}".strip() or "none")
+    if not found:
+        there = ", ".join(others) or "no judgment at all"
+        raise FileError(name, None, f"expected judgments by {shown(judge)}, found: {there}.")
+
+
+def _of_one_judge(judgments: Iterable[JudgmentLine], name: str, on_error: OnError) -> Iterator[JudgmentLine]:
+    """The same; an error where the judge changes, for the labels of two judges never mix."""
     first: JudgmentLine | None = None
     for judgment in judgments:
         first = first or judgment
-        if _judge(judgment) != _judge(first):
-            judges = [" ".join(filter(None, _judge(one))) or "none" for one in (judgment, first)]
-            problem = (
-                f"expected the judgments of one judge, found {judges[0]} here and {judges[1]} at line {first.line}"
-            )
-            raise FileError(name, judgment.line, f"{problem}; make a file for each judge.")
-        yield judgment
+        if _judge(judgment) == _judge(first):
+            yield judgment
+            continue
+        judges = [" ".join(filter(None, _judge(one))) or "none" for one in (judgment, first)]
+        problem = f"expected the judgments of one judge, found {judges[0]} here and {judges[1]} at line {first.line}"
+        on_error(FileError(name, judgment.line, f"{problem}; name one of them, or make a file for each."))
 
 
 def _judge(judgment: JudgmentLine) -> tuple[str, str, str]:
     return judgment.kind, judgment.judge, judgment.fingerprint
 
 
-def _judgments(lines: Lines, name: str, warn: Warn) -> Iterator[JudgmentLine]:
-    others: dict[str, int] = {}
-    for line, raw in lines:
-        if not raw or raw.isspace():
-            continue
-        row = json_object(raw, name, line)
-        for key in row.keys() - _KEYS:
-            others.setdefault(key, line)
-        yield _judgment(row, name, line)
-    if others:
-        keys = ", ".join(f"{shown(key)} (first at line {line})" for key, line in sorted(others.items()))
-        warn(f"{name}: keys that judgments do not have were left out: {keys}.")
-
-
-def _judgment(row: dict[str, Any], name: str, line: int) -> JudgmentLine:
-    query = json_id(row.get("query"), "query", name, line)
-    document = json_id(row.get("document"), "document", name, line)
-    grade = None if row.get("grade") is None else json_grade(row["grade"], name, line)
-    return JudgmentLine(
-        query=query,
-        document=document,
-        outcome=_outcome(row.get("outcome"), grade, name, line),
-        grade=grade,
-        probabilities=_probabilities(row.get("probabilities"), name, line),
-        raw=json_text(row.get("raw"), "raw", name, line),
-        comment=json_text(row.get("comment"), "comment", name, line),
-        seconds=_seconds(row.get("seconds"), name, line),
-        assisted=_assisted(row.get("assisted"), name, line),
-        judge=json_text(row.get("judge"), "judge", name, line),
-        kind=json_text(row.get("kind"), "kind", name, line),
-        fingerprint=json_text(row.get("fingerprint"), "fingerprint", name, line),
-        line=line,
-    )
-
-
-def _outcome(outcome: object, grade: int | None, name: str, line: int) -> str:
-    if outcome is None and grade is not None:
-        return "graded"
-    if outcome is None:
-        reasons = ", ".join(OUTCOMES[1:])
-        problem = f'expected a "grade", or an "outcome" that says why there is none ({reasons}); found neither.'
-        raise FileError(name, line, problem)
-    if not isinstance(outcome, str) or outcome not in OUTCOMES:
-        raise FileError(name, line, f'expected as "outcome" one of {", ".join(OUTCOMES)}; found {shown(outcome)}.')
-    if outcome == "graded" and grade is None:
-        raise FileError(name, line, 'expected a "grade" with the outcome graded, found none.')
-    if outcome not in ("graded", "out_of_scale") and grade is not None:
-        raise FileError(name, line, f'expected no "grade" with the outcome {outcome}, found {grade}.')
-    return outcome
-
-
-def _probabilities(value: object, name: str, line: int) -> Mapping[int, float] | None:
-    if value is None:
-        return None
-    problem = f'expected as "probabilities" an object of grades and numbers from 0 to 1, found {shown(value)}.'
-    if not isinstance(value, dict):
-        raise FileError(name, line, problem)
-    probabilities = {}
-    for key, probability in value.items():
-        if not key.removeprefix("-").isdecimal() or not _is_number(probability) or not 0 <= probability <= 1:
-            raise FileError(name, line, problem)
-        probabilities[int(key)] = float(probability)
-    return probabilities
-
-
-def _seconds(value: object, name: str, line: int) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, int | float) and _is_number(value) and value >= 0:
-        return float(value)
-    raise FileError(name, line, f'expected as "seconds" a number from 0 on, found {shown(value)}.')
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _assisted(value: object, name: str, line: int) -> bool:
-    if value is None or isinstance(value, bool):
-        return bool(value)
-    raise FileError(name, line, f'expected true or false as "assisted", found {shown(value)}.')
-
-
 def write_judgments(stream: IO[bytes], lines: Iterable[JudgmentLine]) -> None:
     """Writes JSON lines in the order given, keys in a fixed order; what is empty is left out."""
-    stream.writelines(orjson.dumps(_row(line), option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+    option = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
+    stream.writelines(orjson.dumps(_json_row(line), option=option) for line in lines)
 
 
-def _row(line: JudgmentLine) -> dict[str, Any]:
-    probabilities = line.probabilities
-    row = {
-        "query": line.query,
-        "document": line.document,
-        "outcome": line.outcome,
-        "grade": line.grade,
-        "probabilities": None if probabilities is None else {str(g): p for g, p in sorted(probabilities.items())},
-        "raw": line.raw or None,
-        "comment": line.comment or None,
-        "seconds": line.seconds,
-        "assisted": line.assisted or None,
-        "judge": line.judge or None,
-        "kind": line.kind or None,
-        "fingerprint": line.fingerprint or None,
-    }
-    return {key: value for key, value in row.items() if value is not None}
+def _json_row(line: JudgmentLine) -> dict[str, Any]:
+    row = row_of(line)
+    if line.probabilities is not None:
+        row["probabilities"] = {str(grade): value for grade, value in sorted(line.probabilities.items())}
+    return {key: value for key, value in row.items() if value is not None and value is not False and value != ""}
+
+
+WRITERS: dict[str, Callable[[IO[bytes], Iterable[JudgmentLine]], None]] = {
+    "jsonl": write_judgments,
+    "csv": write_judgments_csv,
+    "parquet": write_judgments_parquet,
+}
+"""The writers by the end of the file's name. All give what the reader takes, and the same bytes for the same lines."""

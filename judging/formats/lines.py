@@ -2,13 +2,16 @@
 
 A line ends at ``\\n`` and nowhere else: U+2028, U+0085 and form feeds belong to the text. Files are read block by
 block, so that the checks that every line needs (UTF-8, no NUL) cost next to nothing.
+
+What all readers of this room share: ``name`` is what errors call the file, ``progress`` hears of the bytes read, and
+``on_error`` may let a bad line pass; by default the first one is raised.
 """
 
 from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import IO, Protocol
@@ -19,6 +22,12 @@ from judging.errors import FileError
 
 File = str | PurePath | IO[bytes]
 """A path, or a binary stream that its opener closes."""
+
+Progress = Callable[[int], None]
+"""Is handed how many more bytes of the file were read, as stored; tqdm's ``update`` is one."""
+
+OnError = Callable[[FileError], None]
+"""Is handed the error of a bad line. Where it returns, the line is left out and reading goes on."""
 
 COMPRESSIONS = ("", ".gz", ".zst")
 
@@ -37,8 +46,13 @@ class _Decoder(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-class _TruncatedError(Exception):
+class _TruncatedError(EOFError):
     """A compressed file that ends before its last frame does."""
+
+
+def refuse(error: FileError) -> None:
+    """What readers do with a bad line unless told otherwise: raise the error."""
+    raise error
 
 
 def name_of(file: File, name: str | None = None) -> str:
@@ -64,26 +78,34 @@ def open_file(path: str | PurePath) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def read_raw_lines(file: File, *, name: str | None = None) -> Iterator[tuple[int, bytes]]:
-    """(line number from 1, bytes) of each line, without its ``\\n`` or ``\\r\\n``.
+def read_raw_lines(
+    file: File,
+    *,
+    name: str | None = None,
+    progress: Progress | None = None,
+    on_error: OnError = refuse,
+    strip_cr: bool = True,
+) -> Iterator[tuple[int, bytes]]:
+    """(line number from 1, bytes) of each line, without its ``\\n`` or ``\\r\\n`` (without ``strip_cr``: the former).
 
     The bytes are valid UTF-8 and hold no NUL; a byte order mark at the start is gone. ``.gz`` and ``.zst``, by the end
-    of the name, are read through. FileError for all else, with the line where one can be told.
+    of the name, are read through. FileError for all else, with the line where one can be told; a file that breaks off
+    or cannot be decompressed ends there, whatever ``on_error`` does.
     """
     name = name_of(file, name)
     opened: AbstractContextManager[IO[bytes]]
     opened = open_file(file) if isinstance(file, str | PurePath) else nullcontext(file)
     number = 1
     with opened as stream:
-        blocks = _blocks(_chunks(stream, name))
-        while (block := _next_block(blocks, name, number)) is not None:
+        blocks = _blocks(read_chunks(stream, name, progress))
+        while (block := _next_block(blocks, name, number, on_error)) is not None:
             if number == 1:
                 block = block.removeprefix(_BOM)
-            _check(block, name, number)
             lines = block.split(b"\n")
-            if b"\r" in block:
+            if strip_cr and b"\r" in block:
                 lines = [line.removesuffix(b"\r") for line in lines]
-            yield from enumerate(lines, number)
+            numbered = enumerate(lines, number)
+            yield from numbered if _is_text(block) else _good_lines(numbered, name, on_error)
             number += len(lines)
 
 
@@ -93,23 +115,31 @@ def read_lines(file: File, *, name: str | None = None) -> Iterator[tuple[int, st
         yield number, line.decode()
 
 
-def _chunks(stream: IO[bytes], name: str) -> Iterator[bytes]:
-    """The decompressed bytes of the stream, in pieces of any size."""
+def read_chunks(stream: IO[bytes], name: str, progress: Progress | None = None) -> Iterator[bytes]:
+    """The decompressed bytes of the stream, in pieces of any size; errors are those of the decompressor."""
     suffix = PurePath(name).suffix.lower()
     if suffix == ".gz":
-        yield from _decompress(stream, lambda: zlib.decompressobj(wbits=31), padding=b"\0")
+        pieces = _pieces(stream, _COMPRESSED_BLOCK, progress)
+        yield from _decompress(pieces, lambda: zlib.decompressobj(wbits=31), padding=b"\0")
     elif suffix == ".zst":
-        yield from _decompress(stream, lambda: zstandard.ZstdDecompressor().decompressobj(), padding=b"")
+        pieces = _pieces(stream, _COMPRESSED_BLOCK, progress)
+        yield from _decompress(pieces, lambda: zstandard.ZstdDecompressor().decompressobj(), padding=b"")
     else:
-        while chunk := stream.read(_BLOCK):
-            yield chunk
+        yield from _pieces(stream, _BLOCK, progress)
 
 
-def _decompress(stream: IO[bytes], new_decoder: Callable[[], _Decoder], *, padding: bytes) -> Iterator[bytes]:
+def _pieces(stream: IO[bytes], size: int, progress: Progress | None) -> Iterator[bytes]:
+    while piece := stream.read(size):
+        if progress is not None:
+            progress(len(piece))
+        yield piece
+
+
+def _decompress(pieces: Iterable[bytes], new_decoder: Callable[[], _Decoder], *, padding: bytes) -> Iterator[bytes]:
     """All frames of a compressed stream, one after another. ``padding`` may stand between and behind them."""
     decoder: _Decoder | None = None
     frames = 0
-    while chunk := stream.read(_COMPRESSED_BLOCK):
+    for chunk in pieces:
         while chunk:
             if decoder is None:
                 chunk = chunk.lstrip(padding) if frames and padding else chunk
@@ -141,36 +171,59 @@ def _blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _next_block(blocks: Iterator[bytes], name: str, number: int) -> bytes | None:
+def _next_block(blocks: Iterator[bytes], name: str, number: int, on_error: OnError) -> bytes | None:
     try:
         return next(blocks, None)
-    except (_TruncatedError, EOFError):
+    except EOFError:
         problem = "expected more compressed data, found the end of the file; it is incomplete, fetch it again."
     except (zlib.error, zstandard.ZstdError, zipfile.BadZipFile) as error:
         problem = f"expected intact compressed data, found: {error}. Fetch or compress the file again."
     except OSError as error:
         problem = f"expected a readable file, but reading failed: {error.strerror or error}."
-    raise FileError(name, number, problem) from None
+    on_error(FileError(name, number, problem))
+    return None
 
 
-def _check(block: bytes, name: str, number: int) -> None:
-    """FileError at the first byte of the block that no text file may hold."""
-    nul = block.find(b"\0")
+def _is_text(data: bytes) -> bool:
+    if b"\0" in data:
+        return False
     try:
-        block.decode()
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _good_lines(lines: Iterable[tuple[int, bytes]], name: str, on_error: OnError) -> Iterator[tuple[int, bytes]]:
+    for number, line in lines:
+        if _is_text(line):
+            yield number, line
+        else:
+            on_error(FileError(name, number, _no_text(line, is_first=number == 1)))
+
+
+def _no_text(line: bytes, *, is_first: bool) -> str:
+    """What is wrong with a line that no text file may hold, told of its first bad byte."""
+    nul = line.find(b"\0")
+    bad = -1
+    try:
+        line.decode()
     except UnicodeDecodeError as error:
-        if not 0 <= nul < error.start:
-            line = number + block.count(b"\n", 0, error.start)
-            problem = f"expected UTF-8, found the byte 0x{block[error.start]:02x}; {_hint(block, number)}."
-            raise FileError(name, line, problem) from None
-    if nul >= 0:
-        line = number + block.count(b"\n", 0, nul)
-        raise FileError(name, line, f"expected text, found a NUL byte; {_hint(block, number)}.")
+        bad = error.start
+    if bad < 0 or 0 <= nul < bad:
+        return f"expected text, found a NUL byte; {_hint(line, is_first=is_first)}."
+    return f"expected UTF-8, found the byte 0x{line[bad]:02x}; {_hint(line, is_first=is_first)}."
 
 
-def _hint(block: bytes, number: int) -> str:
-    if number == 1 and block.startswith(b"\x1f\x8b"):
+def _hint(line: bytes, *, is_first: bool) -> str:
+    if is_first and line.startswith(b"\x1f\x8b"):
         return "this is gzip data, let the name end in .gz"
-    if number == 1 and block.startswith(b"\x28\xb5\x2f\xfd"):
+    if is_first and line.startswith(b"\x28\xb5\x2f\xfd"):
         return "this is Zstandard data, let the name end in .zst"
-    return "save the file as UTF-8"
+    if is_first and line.startswith(b"PAR1"):
+        return "this is Parquet data, let the name end in .parquet"
+    if is_first and line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "this is UTF-16, save the file as UTF-8 (iconv -f UTF-16 -t UTF-8 OLD > NEW)"
+    if b"\0" in line:
+        return "save the file as UTF-8"
+    return "save the file as UTF-8 (where it is Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW)"

@@ -8,29 +8,33 @@ from itertools import chain
 from judging.errors import FileError
 from judging.formats import beir, trec
 from judging.formats.fields import Warn, shown
-from judging.formats.lines import File, name_of, read_raw_lines
+from judging.formats.lines import File, OnError, Progress, name_of, read_raw_lines, refuse
 from judging.formats.records import Qrel
 
 Lines = Iterable[tuple[int, bytes]]
 
 
-def read_any_qrels(file: File, *, warn: Warn, name: str | None = None) -> Iterator[Qrel]:
+def read_any_qrels(
+    file: File, *, warn: Warn, name: str | None = None, progress: Progress | None = None, on_error: OnError = refuse
+) -> Iterator[Qrel]:
     """The judgments of a BEIR TSV (3 columns) or of TREC qrels (4 columns); the first line decides which it is."""
     name = name_of(file, name)
-    first, lines = peek(read_raw_lines(file, name=name))
-    return parse_any_qrels(first, lines, name=name, warn=warn)
+    first, lines = peek(read_raw_lines(file, name=name, progress=progress, on_error=on_error))
+    return parse_any_qrels(first, lines, name=name, warn=warn, on_error=on_error)
 
 
-def parse_any_qrels(first: tuple[int, bytes] | None, lines: Lines, *, name: str, warn: Warn) -> Iterator[Qrel]:
+def parse_any_qrels(
+    first: tuple[int, bytes] | None, lines: Lines, *, name: str, warn: Warn, on_error: OnError = refuse
+) -> Iterator[Qrel]:
     """As ``read_any_qrels``, from lines that were read already, of which ``first`` is the first that is not blank."""
     if first is None:
         return iter(())
     line, raw = first
     columns = len(raw.split())
     if raw.count(b"\t") == 2 or columns == 3:
-        return beir.parse_qrels(lines, name=name, warn=warn)
+        return beir.parse_qrels(lines, name=name, warn=warn, on_error=on_error)
     if columns == 4:
-        return trec.parse_qrels(lines, name=name, warn=warn)
+        return trec.parse_qrels(lines, name=name, warn=warn, on_error=on_error)
     hint = " Six columns are a TREC run: import it as a run." if columns == 6 else ""
     raise FileError(
         name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 
@@ -58,6 +59,7 @@ class JudgmentLine:
     ``outcome`` is one of ``graded``, ``cannot_judge``, ``out_of_scale``, ``unparsed``, ``failed``; ``grade`` is None
     unless the outcome is ``graded`` (or ``out_of_scale``, where it is the grade that was found). ``judge``, its
     ``kind`` and ``fingerprint`` are written where a file holds several judges; a reader leaves them to the importer.
+    ``truncated`` says that an LLM did not get to read the whole document. The times are in UTC.
     """
 
     query: str
@@ -73,3 +75,6 @@ class JudgmentLine:
     judge: str = ""
     kind: str = ""
     fingerprint: str = ""
+    truncated: bool = False
+    created_at: datetime | None = None
+    updated_at: datetime | None = None

@@ -1,9 +1,10 @@
-"""The grade scale of a collection: which grades there are, their words, and from which one on a document is relevant."""
+"""The grade scale of a collection: its grades, their words, and from which one on a document is relevant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from judging.errors import UserError
@@ -25,7 +26,7 @@ class Scale:
 
     def __post_init__(self) -> None:
         values = self.values
-        if len(values) < 2 or any(b <= a for a, b in zip(values, values[1:], strict=False)):
+        if len(values) < 2 or any(b <= a for a, b in pairwise(values)):
             raise UserError(f"A scale needs at least two different grades in rising order; found {list(values)}.")
         if not values[0] < self.relevant_from <= values[-1]:
             raise UserError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ from judging.formats.lines import open_file
 
 QRELS = "qrels"
 EXPECTED = "corpus.jsonl[.gz|.zst], queries.jsonl[.gz|.zst] and qrels/<split>.tsv[.gz|.zst]"
+
+# What zipfile raises of bytes that are no zip, or no longer.
+_DAMAGED = (zipfile.BadZipFile, NotImplementedError, OSError, EOFError, ValueError, struct.error)
 
 
 class Source(ABC):
@@ -31,6 +35,10 @@ class Source(ABC):
         """The bytes of one file. FileError where they cannot be read."""
 
     @abstractmethod
+    def size(self, name: str) -> int:
+        """The bytes that reading the file once takes."""
+
+    @abstractmethod
     def label(self, name: str) -> str:
         """The name for people: ``nfcorpus/qrels/test.tsv``, ``nfcorpus.zip!qrels/test.tsv``."""
 
@@ -40,6 +48,8 @@ def open_source(path: str | PurePath) -> Source:
     path = Path(path)
     if path.is_dir():
         return FolderSource(path)
+    if not path.exists():
+        raise FileError(path, None, f"expected a folder or a zip file with {EXPECTED}; found nothing of that name.")
     with open_file(path):
         if zipfile.is_zipfile(path):
             return ZipSource(path)
@@ -70,6 +80,9 @@ class FolderSource(Source):
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         return open_file(self.path / name)
 
+    def size(self, name: str) -> int:
+        return (self.path / name).stat().st_size
+
     def label(self, name: str) -> str:
         return str(self.path / name)
 
@@ -81,13 +94,14 @@ class ZipSource(Source):
         super().__init__(path)
         try:
             with zipfile.ZipFile(path) as archive:
-                entries = [info for info in archive.infolist() if not info.is_dir()]
-        except (zipfile.BadZipFile, NotImplementedError, OSError) as error:
+                entries = [info for info in archive.infolist() if info.filename and info.filename[-1] != "/"]
+        except _DAMAGED as error:
             raise FileError(path, None, f"expected an intact zip file, found: {error}. Fetch it again.") from None
         members = {info.filename.replace("\\", "/").removeprefix("./"): info.filename for info in entries}
         members = {name: member for name, member in members.items() if not any(map(_is_hidden, name.split("/")))}
         top = _only_folder(members)
         self._members = {name.removeprefix(top): member for name, member in members.items()}
+        self._sizes = {info.filename: info.file_size for info in entries}
 
     def names(self) -> list[str]:
         return sorted({_listed(name) for name in self._members})
@@ -99,16 +113,21 @@ class ZipSource(Source):
             raise FileError(label, None, "expected a file of this name in the zip, found none.")
         try:
             archive = zipfile.ZipFile(self.path)
-        except (zipfile.BadZipFile, OSError) as error:
+        except _DAMAGED as error:
             raise FileError(self.path, None, f"expected an intact zip file, found: {error}. Fetch it again.") from None
         with archive:
             try:
+                if archive.getinfo(self._members[name]).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise NotImplementedError("another compression")
                 member = archive.open(self._members[name])
-            except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            except (RuntimeError, KeyError, *_DAMAGED) as error:
                 problem = f"expected a plain or deflated file in the zip, found: {error}. Unpack it and use the folder."
                 raise FileError(label, None, problem) from None
             with member:
                 yield member
+
+    def size(self, name: str) -> int:
+        return self._sizes[self._members[name]]
 
     def label(self, name: str) -> str:
         return f"{self.path}!{name}"

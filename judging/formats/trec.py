@@ -13,48 +13,72 @@ from typing import IO
 
 from judging.errors import FileError, UserError
 from judging.formats.fields import Warn, parse_grade, refuse_white_space, shown, unique_pairs, whole_number
-from judging.formats.lines import File, name_of, read_raw_lines
+from judging.formats.lines import File, OnError, Progress, name_of, read_raw_lines, refuse
 from judging.formats.records import Qrel, RunLine
 
 
-def read_qrels(file: File, *, warn: Warn, name: str | None = None) -> Iterator[Qrel]:
+def read_qrels(
+    file: File, *, warn: Warn, name: str | None = None, progress: Progress | None = None, on_error: OnError = refuse
+) -> Iterator[Qrel]:
     """The judgments of a TREC qrels file; the second column is not looked at.
 
     A pair that comes twice with one grade is yielded once and ``warn`` is called at the end; with two grades it is an
     error.
     """
     name = name_of(file, name)
-    return parse_qrels(read_raw_lines(file, name=name), name=name, warn=warn)
+    lines = read_raw_lines(file, name=name, progress=progress, on_error=on_error)
+    return parse_qrels(lines, name=name, warn=warn, on_error=on_error)
 
 
-def parse_qrels(lines: Iterable[tuple[int, bytes]], *, name: str, warn: Warn) -> Iterator[Qrel]:
+def parse_qrels(
+    lines: Iterable[tuple[int, bytes]], *, name: str, warn: Warn, on_error: OnError = refuse
+) -> Iterator[Qrel]:
     """As ``read_qrels``, from lines that were read already."""
-    return unique_pairs(_qrels(lines, name), lambda qrel: qrel.grade, name=name, warn=warn)
+    qrels = _qrels(lines, name, on_error)
+    return unique_pairs(qrels, lambda qrel: qrel.grade, name=name, warn=warn, on_error=on_error)
 
 
-def _qrels(lines: Iterable[tuple[int, bytes]], name: str) -> Iterator[Qrel]:
-    for line, fields in _columns(lines, name, "query, 0, document, grade"):
+def _qrels(lines: Iterable[tuple[int, bytes]], name: str, on_error: OnError) -> Iterator[Qrel]:
+    for line, fields in _columns(lines, name, "query, 0, document, grade", on_error):
         query, _, document, grade = fields
-        yield Qrel(query.decode(), document.decode(), parse_grade(grade, name, line), line)
+        try:
+            qrel = Qrel(query.decode(), document.decode(), parse_grade(grade, name, line), line)
+        except FileError as error:
+            on_error(error)
+            continue
+        yield qrel
 
 
-def read_run(file: File, *, name: str | None = None) -> Iterator[RunLine]:
+def read_run(
+    file: File, *, name: str | None = None, progress: Progress | None = None, on_error: OnError = refuse
+) -> Iterator[RunLine]:
     """The lines of a TREC run in the file's order, ranks as they stand there.
 
     FileError for a score that is no finite number and for a document that a query ranks twice.
     """
     name = name_of(file, name)
     seen = _SeenHits()
-    for line, fields in _columns(read_raw_lines(file, name=name), name, "query, Q0, document, rank, score, tag"):
-        query, document, tag = fields[0].decode(), fields[2].decode(), fields[5].decode()
-        first = seen.add(query, document, line)
-        if first != line:
-            pair = f"document {shown(document)} in query {shown(query)}"
-            raise FileError(name, line, f"expected every document once a query, found {pair} here and at line {first}.")
-        rank = whole_number(fields[3])
-        if rank is None:
-            raise FileError(name, line, f"expected a whole number as rank, found {shown(fields[3])}.")
-        yield RunLine(query, document, rank, _score(fields[4], name, line), tag, line)
+    lines = read_raw_lines(file, name=name, progress=progress, on_error=on_error)
+    for line, fields in _columns(lines, name, "query, Q0, document, rank, score, tag", on_error):
+        try:
+            hit = _hit(fields, name, line)
+            first = seen.add(hit.query, hit.document, line)
+            if first != line:
+                pair = f"document {shown(hit.document)} in query {shown(hit.query)}"
+                problem = f"expected every document once a query, found {pair} here and at line {first}."
+                raise FileError(name, line, problem)
+        except FileError as error:
+            on_error(error)
+            continue
+        yield hit
+
+
+def _hit(fields: list[bytes], name: str, line: int) -> RunLine:
+    rank = whole_number(fields[3])
+    if rank is None:
+        raise FileError(name, line, f"expected a whole number as rank, found {shown(fields[3])}.")
+    score = _score(fields[4], name, line)
+    return RunLine(fields[0].decode(), fields[2].decode(), rank, score, fields[5].decode(), line)
 
 
 def _score(field: bytes, name: str, line: int) -> float:
@@ -67,7 +91,9 @@ def _score(field: bytes, name: str, line: int) -> float:
     return score
 
 
-def _columns(lines: Iterable[tuple[int, bytes]], name: str, expected: str) -> Iterator[tuple[int, list[bytes]]]:
+def _columns(
+    lines: Iterable[tuple[int, bytes]], name: str, expected: str, on_error: OnError
+) -> Iterator[tuple[int, list[bytes]]]:
     """(line, columns) of each line that is not blank; FileError where it has other columns than the ``expected``."""
     wanted = expected.count(",") + 1
     for line, raw in lines:
@@ -75,7 +101,8 @@ def _columns(lines: Iterable[tuple[int, bytes]], name: str, expected: str) -> It
         if len(fields) == wanted:
             yield line, fields
         elif fields:
-            raise FileError(name, line, f"expected {wanted} columns ({expected}), got {len(fields)}: {shown(raw)}.")
+            problem = f"expected {wanted} columns ({expected}), got {len(fields)}: {shown(raw)}."
+            on_error(FileError(name, line, problem))
 
 
 class _SeenHits:

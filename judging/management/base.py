@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from tqdm import tqdm
 
 from judging.errors import UserError
@@ -36,7 +39,15 @@ class StepCommand(BaseCommand):
         try:
             self.run(**options)
         except UserError as error:
-            raise CommandError(str(error)) from None
+            raise CommandError(str(error)) from error
+        except DatabaseError as error:
+            if advice := _advice_on_database():
+                raise CommandError(advice) from error
+            raise
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise CommandError(f"{error.filename}: {error.strerror}.") from error
         except KeyboardInterrupt:
             raise CommandError(
                 "Stopped. What was finished is kept; give the command again to go on.", returncode=130
@@ -63,6 +74,24 @@ class StepCommand(BaseCommand):
                 *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
             ]
             self.say("  ".join(line).rstrip())
+
+
+def _advice_on_database() -> str:
+    """What a database that was not set up lacks; empty where nothing is missing."""
+    try:
+        executor = MigrationExecutor(connection)
+    except DatabaseError as error:
+        return f"The database does not answer; DATABASE_URL says which one is used. {str(error).strip()}"
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return "The database is not set up for this version: python manage.py migrate"
+    return ""
+
+
+def at_least_1(text: str) -> int:
+    """For ``add_argument(type=…)``."""
+    if not text.isdecimal() or not (value := int(text)):
+        raise ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
+    return value
 
 
 def number(value: float, digits: int = 3) -> str:

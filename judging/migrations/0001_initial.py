@@ -188,7 +188,7 @@ class Migration(migrations.Migration):
                 ('qid', models.CharField(max_length=512)),
                 ('text', models.TextField(blank=True)),
                 ('narrative', models.TextField(blank=True)),
-                ('topic', models.CharField(blank=True, max_length=200)),
+                ('topic', models.TextField(blank=True)),
                 ('metadata', models.JSONField(blank=True, default=dict)),
                 ('in_corpus', models.BooleanField(default=True)),
                 ('collection', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='queries', to='judging.collection')),
@@ -309,6 +309,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='prefilltask',
             constraint=models.UniqueConstraint(fields=('judge', 'pair'), name='prefill_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='prefilltask',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('leased_until__isnull', False), ('state', 'leased')), models.Q(('leased_until__isnull', True), ('state__in', ['free', 'done'])), _connector='OR'), name='prefill_state'),
         ),
         migrations.AddConstraint(
             model_name='query',

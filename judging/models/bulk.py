@@ -17,9 +17,9 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
 
     Fields that are not named get their Python default, or else the database's. All or nothing.
     """
-    columns = [model._meta.get_field(name.removesuffix("_id")) for name in fields]
-    named = {column.name for column in columns}
-    extra = [field for field in model._meta.concrete_fields if field.name not in named and _has_constant(field)]
+    concrete = {field.attname: field for field in model._meta.concrete_fields}
+    columns = [concrete.pop(name) for name in fields]
+    extra = [field for field in concrete.values() if _has_constant(field)]
     constants = [field.get_db_prep_save(field.get_default(), connection) for field in extra]
     prepare = [_preparer(column) for column in columns]
     count = 0
@@ -35,7 +35,7 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
 
     quote = connection.ops.quote_name
     table = quote(model._meta.db_table)
-    names = ", ".join(quote(column.column) for column in [*columns, *extra])
+    names = ", ".join(quote(str(column.column)) for column in [*columns, *extra])
     with transaction.atomic(), connection.cursor() as cursor, connection.wrap_database_errors:
         if connection.vendor == "postgresql":
             with cursor.cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:

@@ -67,7 +67,8 @@ class Judgment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.judge_id} {self.query_id} {self.document_id}: {self.grade if self.grade is not None else self.outcome}"
+        said = self.outcome if self.grade is None else self.grade
+        return f"{self.judge_id} {self.query_id} {self.document_id}: {said}"
 
 
 class JudgmentEvent(models.Model):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 
 from judging.formats.scale import Grade, Scale
 from judging.measures.agreement import Ceiling, Panel, ceiling, confusion, panel
 from judging.measures.arrays import FloatArray
 from judging.measures.intervals import Estimate, share_interval
 from judging.models import Judge, Judgment, Outcome, Pair, Pool
+from judging.models.judgment import JudgmentQuerySet
 from judging.steps.consensus import Key, Verdict, verdicts
 
 
@@ -42,7 +42,8 @@ class Found:
         return self.share.value * self.pairs
 
 
-class Cell(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cell:
     """A count, and how dark its field is: 0 to 4."""
 
     count: int
@@ -76,13 +77,17 @@ class LlmAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """``people`` compares people with people where two or more judged a pair; None where none did."""
+    """``people`` compares people with people where two or more judged a pair; None where none did.
+
+    ``assisted`` counts the labels that were left out because the person had seen an LLM's.
+    """
 
     pool: Pool
     found: Found
     llms: Sequence[LlmAgreement]
     people: Ceiling | None
     annotators: int
+    assisted: int = 0
 
 
 def agreement(*, pool: Pool) -> Agreement:
@@ -105,10 +110,11 @@ def agreement(*, pool: Pool) -> Agreement:
         llms=[_llm_agreement(pool, judge, judgments, pairs, people) for judge in llms],
         people=_people(pool, pairs, by_judge),
         annotators=len(by_judge),
+        assisted=judgments.by_people().filter(assisted=True).count(),
     )
 
 
-def judgments_of(pool: Pool) -> QuerySet[Judgment]:
+def judgments_of(pool: Pool) -> JudgmentQuerySet:
     """Everything that was said of the pool's pairs, wherever it was said."""
     in_pool = Pair.objects.filter(pool=pool, query=OuterRef("query"), document=OuterRef("document"))
     return Judgment.objects.filter(Exists(in_pool))
@@ -123,9 +129,8 @@ def _found(pool: Pool, pairs: dict[Key, float], people: dict[Key, Verdict]) -> F
         [query for query, _ in decided],
         sample_weight=_weights(pairs, list(decided)),
     )
-    known = Judgment.objects.original(pool.collection).filter(
-        grade__gte=scale.relevant_from, query__in=pool.pairs.values("query")
-    )
+    positives = Judgment.objects.original(pool.collection).filter(grade__gte=scale.relevant_from)
+    known = positives.filter(query__in=pool.pairs.values("query")).values("query", "document").distinct()
     return Found(
         share=share,
         judged=len(decided),
@@ -139,7 +144,7 @@ def _found(pool: Pool, pairs: dict[Key, float], people: dict[Key, Verdict]) -> F
 
 
 def _llm_agreement(
-    pool: Pool, judge: Judge, judgments: QuerySet[Judgment], pairs: dict[Key, float], people: dict[Key, Verdict]
+    pool: Pool, judge: Judge, judgments: JudgmentQuerySet, pairs: dict[Key, float], people: dict[Key, Verdict]
 ) -> LlmAgreement:
     said = {
         (query, document): (outcome, grade)
@@ -177,11 +182,12 @@ def _weights(pairs: dict[Key, float], keys: Sequence[Key]) -> FloatArray | None:
     return weights if len(set(pairs.values())) > 1 else None
 
 
-def _grades_by_judge(judgments: QuerySet[Judgment]) -> dict[int, dict[Key, int]]:
+def _grades_by_judge(judgments: JudgmentQuerySet) -> dict[int, dict[Key, int]]:
     grades: defaultdict[int, dict[Key, int]] = defaultdict(dict)
-    rows = judgments.by_people().graded().values_list("judge", "query", "document", "grade")
+    rows = judgments.by_people().values_list("judge", "query", "document", "grade")
     for judge, query, document, grade in rows:
-        grades[judge][query, document] = grade
+        if grade is not None:
+            grades[judge][query, document] = grade
     return dict(grades)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from judging.models import Judge, Judgment, Outcome
+from judging.models import Judge, Judgment
 
 # Primary keys of (query, document).
 Key = tuple[int, int]
@@ -22,7 +22,6 @@ class Verdict:
     grades: tuple[int, ...]
     cannot_judge: int = 0
     adjudicated: bool = False
-    assisted: bool = False
 
     @property
     def is_tie(self) -> bool:
@@ -37,38 +36,32 @@ class Verdict:
 
 
 def verdicts(judgments: QuerySet[Judgment]) -> dict[Key, Verdict]:
-    """The verdict on every pair that a person or an adjudication has judged, among the given judgments."""
+    """The verdict on every pair that a person or an adjudication has judged, among the given judgments.
+
+    Of several adjudications of a pair the latest holds.
+    """
     grades: defaultdict[Key, list[int]] = defaultdict(list)
     without: Counter[Key] = Counter()
     adjudicated: dict[Key, int] = {}
-    assisted: set[Key] = set()
-    rows = judgments.filter(judge__kind__in=[Judge.Kind.PERSON, Judge.Kind.ADJUDICATION]).order_by("pk")
-    for query, document, kind, outcome, grade, was_assisted in rows.values_list(
-        "query", "document", "judge__kind", "outcome", "grade", "assisted"
-    ):
+    rows = judgments.filter(judge__kind__in=[Judge.Kind.PERSON, Judge.Kind.ADJUDICATION]).order_by("updated_at", "pk")
+    for query, document, kind, grade in rows.values_list("query", "document", "judge__kind", "grade"):
         key = (query, document)
-        if outcome != Outcome.GRADED:
+        if grade is None:
             without[key] += 1
         elif kind == Judge.Kind.ADJUDICATION:
             adjudicated[key] = grade
         else:
             grades[key].append(grade)
-            if was_assisted:
-                assisted.add(key)
     keys = dict.fromkeys([*grades, *without, *adjudicated])
-    return {key: _verdict(key, grades, without, adjudicated, assisted) for key in keys}
+    return {key: _verdict(key, grades, without, adjudicated) for key in keys}
 
 
 def _verdict(
-    key: Key,
-    grades: Mapping[Key, list[int]],
-    without: Mapping[Key, int],
-    adjudicated: Mapping[Key, int],
-    assisted: set[Key],
+    key: Key, grades: Mapping[Key, list[int]], without: Mapping[Key, int], adjudicated: Mapping[Key, int]
 ) -> Verdict:
     given = tuple(sorted(grades.get(key, ())))
     grade = adjudicated.get(key, majority(given))
-    return Verdict(grade, given, without.get(key, 0), key in adjudicated, key in assisted)
+    return Verdict(grade, given, without.get(key, 0), key in adjudicated)
 
 
 def majority(grades: Iterable[int]) -> int | None:

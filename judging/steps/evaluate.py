@@ -42,6 +42,15 @@ class Comparison:
     judged_before: int
     judged_after: int
 
+    def swapped(self, name: str) -> list[tuple[Run, Run]]:
+        """Pairs of runs that changed places: the first was better before, the second is better after."""
+        return [
+            (one.run, other.run)
+            for one in self.runs
+            for other in self.runs
+            if one.before[name].mean > other.before[name].mean and one.after[name].mean < other.after[name].mean
+        ]
+
 
 def complete_runs(collection: Collection) -> list[Run]:
     runs = list(collection.runs.complete())

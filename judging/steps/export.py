@@ -1,4 +1,4 @@
-"""export: the augmented qrels as files, with the source of every grade and a manifest; the same state, the same bytes."""
+"""export: the augmented qrels as files, with the source of every grade and a manifest; same state, same bytes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,20 @@ from judging import VERSION
 from judging.errors import UserError
 from judging.formats import beir, trec
 from judging.formats.checksum import checksum
+from judging.formats.fields import is_one_word
 from judging.formats.judgments import write_judgments
 from judging.formats.records import JudgmentLine, Qrel
-from judging.models import Collection, Judge, Judgment
+from judging.formats.tsv import write_tsv
+from judging.models import Collection, Judge, Judgment, Query
+from judging.steps.lookup import chunks
 from judging.steps.merge import Merged, Policy, merge
 
 FORMATS = ("beir", "trec")
 MANIFEST = "manifest.json"
+SOFTWARE = "unjudged"
+
+# Queries whose judgments are in memory together.
+_QUERIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +43,48 @@ def export_qrels(
     """Write the augmented qrels into a folder; all or nothing.
 
     The folder holds ``qrels/augmented.tsv`` (BEIR), ``qrels.trec`` (TREC), ``sources.tsv``, ``unresolved.tsv``,
-    ``judgments.jsonl`` and ``manifest.json``. A folder that is there is replaced only if it is an earlier export.
+    ``judgments.jsonl`` and ``manifest.json``. A folder that is there is replaced only if it is an earlier export and
+    nothing else lies in it.
 
-    Raises: UserError when the folder holds something else, or an id cannot be written in a format (it is named).
+    Raises: UserError when the folder holds something else or cannot be written, or when an id cannot be written in a
+    format (it is named).
     """
-    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / MANIFEST).exists())):
-        raise UserError(f"{out} is there and is not an earlier export: choose another --out, or empty it.")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
-        fresh = Path(scratch) / "export"
-        fresh.mkdir(mode=0o755)
-        manifest = write_export(collection=collection, folder=fresh, policy=policy or Policy(), formats=formats)
-        if out.exists():
-            shutil.move(out, Path(scratch) / "earlier")
-        shutil.move(fresh, out)
+    unknown = sorted(set(formats) - set(FORMATS))
+    if unknown or not formats:
+        raise UserError(f"--format: expected {' or '.join(FORMATS)}, found {', '.join(unknown) or 'nothing'}.")
+    target = out.resolve()
+    if target.exists() and not _may_be_replaced(target):
+        raise UserError(f"{out} holds other things than an earlier export: choose another --out, or empty it.")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
+            fresh = Path(scratch) / "export"
+            fresh.mkdir(mode=0o755)
+            manifest = write_export(collection=collection, folder=fresh, policy=policy or Policy(), formats=formats)
+            if target.exists():
+                target.rename(Path(scratch) / "earlier")
+            fresh.rename(target)
+    except OSError as error:
+        raise UserError(f"{out} cannot be written: {error.strerror or error}. Choose another --out.") from None
     return Export(out, manifest)
+
+
+def _may_be_replaced(folder: Path) -> bool:
+    """An empty folder, or an export of this software with no other file in it."""
+    if not folder.is_dir():
+        return False
+    found = {file.relative_to(folder).as_posix() for file in _files(folder)}
+    if not found:
+        return True
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        return manifest["software"]["name"] == SOFTWARE and found <= {MANIFEST, *manifest["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if not path.is_dir())
 
 
 def export_zip(*, collection: Collection, policy: Policy | None = None) -> IO[bytes]:
@@ -58,28 +92,39 @@ def export_zip(*, collection: Collection, policy: Policy | None = None) -> IO[by
 
     Entries carry no time of their own, so that the same state gives the same bytes. Where an id cannot be written in
     TREC's form, the BEIR files come alone.
+
+    Raises: UserError when an id cannot be written in BEIR's form either.
     """
-    target = tempfile.TemporaryFile()  # noqa: SIM115 (the response that streams it closes it)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        write_export(collection=collection, folder=folder, policy=policy or Policy(), formats=_writable(collection))
-        with zipfile.ZipFile(target, "w") as archive:
-            for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-                entry = zipfile.ZipInfo(f"{collection.slug}-augmented/{file.relative_to(folder).as_posix()}")
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = 0o644 << 16
-                with archive.open(entry, "w") as there, file.open("rb") as here:
-                    shutil.copyfileobj(here, there)
+        write_export(collection=collection, folder=folder, policy=policy or Policy(), formats=None)
+        target = tempfile.TemporaryFile()  # noqa: SIM115 (the response that streams it closes it)
+        try:
+            _zip(folder, f"{collection.slug}-augmented", target)
+        except BaseException:
+            target.close()
+            raise
     target.seek(0)
     return target
 
 
-def write_export(*, collection: Collection, folder: Path, policy: Policy, formats: Sequence[str]) -> dict[str, Any]:
-    """Write every file of an export into an empty folder; the manifest."""
-    unknown = sorted(set(formats) - set(FORMATS))
-    if unknown or not formats:
-        raise UserError(f"--format: expected {' or '.join(FORMATS)}, found {', '.join(unknown) or 'nothing'}.")
+def _zip(folder: Path, name: str, target: IO[bytes]) -> None:
+    with zipfile.ZipFile(target, "w") as archive:
+        for file in _files(folder):
+            entry = zipfile.ZipInfo(f"{name}/{file.relative_to(folder).as_posix()}")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            entry.file_size = file.stat().st_size  # tells whether the entry needs the form for over 2 GiB
+            with archive.open(entry, "w") as there, file.open("rb") as here:
+                shutil.copyfileobj(here, there)
+
+
+def write_export(
+    *, collection: Collection, folder: Path, policy: Policy, formats: Sequence[str] | None
+) -> dict[str, Any]:
+    """Write every file of an export into an empty folder; the manifest. ``formats`` None: those that hold the ids."""
     merged = merge(collection=collection, policy=policy)
+    formats = _possible(merged) if formats is None else formats
     qrels = [Qrel(row.query, row.document, row.grade) for row in merged.grades]
     if "beir" in formats:
         (folder / "qrels").mkdir()
@@ -88,35 +133,27 @@ def write_export(*, collection: Collection, folder: Path, policy: Policy, format
     if "trec" in formats:
         with (folder / "qrels.trec").open("wb") as stream:
             trec.write_qrels(stream, qrels)
-    _write_tsv(folder / "sources.tsv", "query-id corpus-id score source", _sources(merged))
-    _write_tsv(folder / "unresolved.tsv", "query-id corpus-id grades", _unresolved(merged))
-    judges: dict[int, Judge] = {judge.pk: judge for judge in _judges(collection)}
+    with (folder / "sources.tsv").open("wb") as stream:
+        write_tsv(stream, (*beir.QRELS_COLUMNS, "source"), _sources(merged))
+    with (folder / "unresolved.tsv").open("wb") as stream:
+        write_tsv(stream, (*beir.QRELS_COLUMNS[:2], "grades"), _unresolved(merged))
+    judges = _judges(collection)
     with (folder / "judgments.jsonl").open("wb") as stream:
-        write_judgments(stream, _judgments(collection, judges))
-    manifest = _manifest(collection, merged, policy, judges.values(), folder)
+        write_judgments(stream, _judgments(collection, {judge.pk: judge for judge in judges}))
+    manifest = _manifest(collection, merged, policy, judges, folder)
     text = json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     (folder / MANIFEST).write_bytes(text.encode())
     return manifest
 
 
-def _writable(collection: Collection) -> Sequence[str]:
-    blank = r"\s"
-    has_blank = (
-        collection.queries.filter(qid__regex=blank).exists()
-        or Judgment.objects.of(collection).filter(document__docid__regex=blank).exists()
-    )
+def _possible(merged: Merged) -> Sequence[str]:
+    has_blank = any(not (is_one_word(row.query) and is_one_word(row.document)) for row in merged.grades)
     return ("beir",) if has_blank else FORMATS
 
 
-def _write_tsv(path: Path, header: str, rows: Iterator[tuple[str, ...]]) -> None:
-    with path.open("wb") as stream:
-        for row in [tuple(header.split()), *rows]:
-            stream.write("\t".join(row).encode() + b"\n")
-
-
-def _sources(merged: Merged) -> Iterator[tuple[str, ...]]:
+def _sources(merged: Merged) -> Iterator[tuple[object, ...]]:
     for row in merged.grades:
-        yield row.query, row.document, str(row.grade), row.source
+        yield row.query, row.document, row.grade, row.source
 
 
 def _unresolved(merged: Merged) -> Iterator[tuple[str, ...]]:
@@ -125,34 +162,60 @@ def _unresolved(merged: Merged) -> Iterator[tuple[str, ...]]:
 
 
 def _judges(collection: Collection) -> list[Judge]:
-    return list(Judge.objects.filter(judgments__query__collection=collection).distinct().order_by("kind", "name", "pk"))
+    """Whoever judged something of the collection; sorted here, for databases order text in different ways."""
+    judges = Judge.objects.filter(pk__in=Judgment.objects.of(collection).values("judge"))
+    return sorted(judges, key=_who)
+
+
+def _who(judge: Judge) -> tuple[str, str, str]:
+    return judge.kind, judge.name, judge.fingerprint
+
+
+_FIELDS = (
+    "query",
+    "document__docid",
+    "judge",
+    "outcome",
+    "grade",
+    "probabilities",
+    "raw",
+    "comment",
+    "seconds",
+    "assisted",
+    "truncated",
+)
 
 
 def _judgments(collection: Collection, judges: dict[int, Judge]) -> Iterator[JudgmentLine]:
-    """What was judged here or brought here; the original qrels are in the qrels file."""
-    rows = (
-        Judgment.objects.of(collection)
-        .exclude(judge__kind=Judge.Kind.QRELS)
-        .select_related("query", "document")
-        .defer("document__text", "document__title", "document__metadata", "query__text")
-    )
-    keyed = sorted(rows, key=lambda row: (row.query.qid, row.document.docid, judges[row.judge_id].kind, row.judge_id))
-    for row in keyed:
-        judge = judges[row.judge_id]
-        yield JudgmentLine(
-            query=row.query.qid,
-            document=row.document.docid,
-            outcome=row.outcome,
-            grade=row.grade,
-            probabilities={int(grade): value for grade, value in (row.probabilities or {}).items()} or None,
-            raw=row.raw,
-            comment=row.comment,
-            seconds=row.seconds,
-            assisted=row.assisted,
-            judge=judge.name,
-            kind=judge.kind,
-            fingerprint=judge.fingerprint,
+    """What was judged here or brought here, a few queries at a time; the original qrels are in the qrels file."""
+    ours = Judgment.objects.of(collection).exclude(judge__kind=Judge.Kind.QRELS)
+    queries = Query.objects.filter(pk__in=ours.values("query")).values_list("qid", "pk")
+    for chunk in chunks(sorted(queries), _QUERIES):
+        qids = {pk: qid for qid, pk in chunk}
+        rows = ours.filter(query__in=qids).values_list(*_FIELDS)
+        yield from sorted(
+            (_line(qids[query], document, judges[judge], *said) for query, document, judge, *said in rows),
+            key=lambda line: (line.query, line.document, line.kind, line.judge, line.fingerprint),
         )
+
+
+def _line(query: str, document: str, judge: Judge, *said: Any) -> JudgmentLine:
+    outcome, grade, probabilities, raw, comment, seconds, assisted, truncated = said
+    return JudgmentLine(
+        query=query,
+        document=document,
+        outcome=outcome,
+        grade=grade,
+        probabilities={int(grade): value for grade, value in (probabilities or {}).items()} or None,
+        raw=raw,
+        comment=comment,
+        seconds=seconds,
+        assisted=assisted,
+        judge=judge.name,
+        kind=judge.kind,
+        fingerprint=judge.fingerprint,
+        truncated=truncated,
+    )
 
 
 def _manifest(
@@ -176,9 +239,6 @@ def _manifest(
             {"kind": j.kind, "name": j.name, "fingerprint": j.fingerprint, "configuration": j.configuration}
             for j in judges
         ],
-        "files": {
-            file.relative_to(folder).as_posix(): checksum(file)
-            for file in sorted(path for path in folder.rglob("*") if path.is_file())
-        },
-        "software": {"name": "unjudged", "version": VERSION},
+        "files": {file.relative_to(folder).as_posix(): checksum(file) for file in _files(folder)},
+        "software": {"name": SOFTWARE, "version": VERSION},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from django.db import models, transaction
-from django.utils.text import slugify
 
 from judging.errors import UserError
 from judging.formats import records
@@ -48,7 +48,7 @@ def import_beir(
     path: Path,
     name: str | None = None,
     splits: Sequence[str] = (),
-    language: str = "en",
+    language: str | None = None,
     scale: Scale | None = None,
     relevant_from: int | None = None,
     exclude_self: bool = False,
@@ -58,19 +58,20 @@ def import_beir(
     """Load corpus, the queries of the chosen splits, and their qrels.
 
     Without ``splits``, ``test`` is taken where it exists, else every split there is. Queries that no chosen split
-    judges stay out. The scale is told from the grades unless given.
+    judges stay out. The scale is told from the grades unless given; the language is ``en`` unless given.
 
-    Raises: FileError for a bad line (nothing is kept), UserError when the collection exists with other content and
-    ``replace`` is false.
+    Raises: FileError for a bad line (nothing is kept), UserError when the collection exists with other content or
+    settings and ``replace`` is false.
     """
+    if scale and relevant_from is not None:
+        scale = dataclasses.replace(scale, relevant_from=relevant_from)
     folder = BeirFolder(path)
-    slug = slugify(name or folder.name)
-    if not slug:
-        raise UserError(f"No short name can be made of {name or folder.name!r}: give one with --name.")
+    slug = lookup.short_name(name or folder.name, longest=80)
     chosen = _choose_splits(folder, splits)
     checksums = folder.checksums(chosen)
     existing = Collection.objects.filter(slug=slug).first()
     if existing and existing.checksums == checksums and not replace:
+        _refuse_other_settings(existing, language, scale, relevant_from, exclude_self=exclude_self)
         return _describe(ImportReport(existing, unchanged=True))
 
     warnings: list[str] = []
@@ -89,7 +90,7 @@ def import_beir(
             slug=slug,
             defaults={
                 "name": name or folder.name,
-                "language": language,
+                "language": language or (existing.language if existing else "en"),
                 "scale_json": scale.as_json(),
                 "exclude_self": exclude_self,
                 "splits": chosen,
@@ -144,6 +145,23 @@ def _refuse_conflicts(qrels: dict[str, list[records.Qrel]]) -> None:
                 )
 
 
+def _refuse_other_settings(
+    existing: Collection, language: str | None, scale: Scale | None, relevant_from: int | None, *, exclude_self: bool
+) -> None:
+    """What was not asked for may be as it is."""
+    differing = [
+        *(["--language"] if language and language != existing.language else []),
+        *(["--scale"] if scale and scale != existing.scale else []),
+        *(["--relevant-from"] if relevant_from not in {None, existing.scale.relevant_from} else []),
+        *(["--exclude-self"] if exclude_self and not existing.exclude_self else []),
+    ]
+    if differing:
+        raise UserError(
+            f"The collection {existing.slug!r} is loaded from these very files with another {' and '.join(differing)}. "
+            "Give --replace to load it so, or --name to load it beside."
+        )
+
+
 def _changes(existing: Collection, checksums: dict[str, str]) -> str:
     old = existing.checksums
     parts = [
@@ -154,49 +172,58 @@ def _changes(existing: Collection, checksums: dict[str, str]) -> str:
     return ", ".join(parts)
 
 
+_DOCUMENT_FIELDS = ("collection_id", "docid", "title", "text", "metadata", "digest", "is_empty", "in_corpus")
+
+
 def _import_documents(collection: Collection, documents: Iterable[records.Document]) -> str:
-    """Stream the corpus in; documents that are there already are updated in place, so that rows on them stay."""
-    known = dict(Document.objects.filter(collection=collection).values_list("docid", "pk"))
+    """Stream the corpus in; the digest of its ids and texts."""
     whole = hashlib.sha256()
-    changed: list[Document] = []
 
     def rows() -> Iterator[tuple[Any, ...]]:
         for document in documents:
-            key = digest(document.title, document.text)
-            whole.update(document.id.encode() + b"\0" + key)
-            empty = is_empty(document.title, document.text)
-            values = (document.id, document.title, document.text, document.metadata, key, empty, True)
-            if (pk := known.pop(document.id, None)) is None:
-                yield (collection.pk, *values)
-            else:
-                changed.append(Document(pk, collection.pk, *values))
+            title, text = document.title, document.text
+            lookup.refuse_long_id(document.id)
+            whole.update(f"{document.id}\0{title}\0{text}\0".encode())
+            key, empty = digest(title, text), is_empty(title, text)
+            yield collection.pk, document.id, title, text, document.metadata, key, empty, True
 
-    count = insert_rows(Document, ("collection_id", *_DOCUMENT_FIELDS), rows())
-    if not count and not changed:
+    if Document.objects.filter(collection=collection).exists():
+        count = _update_documents(collection, rows())
+    else:
+        count = insert_rows(Document, _DOCUMENT_FIELDS, rows())
+    if not count:
         raise UserError(f"{collection.slug}: the corpus holds no document.")
-    Document.objects.bulk_update(changed, _DOCUMENT_FIELDS[1:], batch_size=500)
-    for chunk in lookup.chunks(known.values()):
-        Document.objects.filter(pk__in=chunk).update(in_corpus=False, title="", text="", is_empty=True)
     return whole.hexdigest()
 
 
-_DOCUMENT_FIELDS = ("docid", "title", "text", "metadata", "digest", "is_empty", "in_corpus")
+def _update_documents(collection: Collection, rows: Iterable[tuple[Any, ...]]) -> int:
+    """Change the documents in place, so that what people said of them stays; those that are gone lose their text."""
+    documents = Document.objects.filter(collection=collection)
+    documents.update(in_corpus=False)
+    count = 0
+    for chunk in lookup.chunks(rows, 100):
+        Document.objects.bulk_create(
+            [Document(**dict(zip(_DOCUMENT_FIELDS, row, strict=True))) for row in chunk],
+            update_conflicts=True,
+            unique_fields=("collection", "docid"),
+            update_fields=_DOCUMENT_FIELDS[2:],
+        )
+        count += len(chunk)
+    documents.filter(in_corpus=False).update(title="", text="", metadata={}, digest=digest("", ""), is_empty=True)
+    return count
 
 
 def _import_queries(collection: Collection, queries: Iterable[records.Query], judged: set[str] | None) -> int:
     """Keep the queries that the chosen qrels judge (all of them where there are no qrels); how many stay out."""
-    known = lookup.query_keys(collection)
     out = 0
-    new: list[Query] = []
-    changed: list[Query] = []
+    kept: list[Query] = []
     for query in queries:
         if judged is not None and query.id not in judged:
             out += 1
             continue
-        pk = known.pop(query.id, None)
-        (new if pk is None else changed).append(
+        lookup.refuse_long_id(query.id)
+        kept.append(
             Query(
-                pk=pk,
                 collection=collection,
                 qid=query.id,
                 text=query.text,
@@ -205,10 +232,14 @@ def _import_queries(collection: Collection, queries: Iterable[records.Query], ju
                 metadata=dict(query.metadata),
             )
         )
-    Query.objects.bulk_create(new, batch_size=1_000)
-    Query.objects.bulk_update(changed, ["text", "narrative", "topic", "metadata", "in_corpus"], batch_size=500)
-    for chunk in lookup.chunks(known.values()):
-        Query.objects.filter(pk__in=chunk).update(in_corpus=False)
+    Query.objects.filter(collection=collection).update(in_corpus=False)
+    Query.objects.bulk_create(
+        kept,
+        batch_size=1_000,
+        update_conflicts=True,
+        unique_fields=("collection", "qid"),
+        update_fields=("text", "narrative", "topic", "metadata", "in_corpus"),
+    )
     return out
 
 
@@ -219,14 +250,7 @@ def _text_of(query: records.Query, *names: str) -> str:
 def _import_qrels(collection: Collection, qrels: dict[str, list[records.Qrel]]) -> None:
     """One judge a file. Ids that the corpus lacks become documents and queries without text, never served."""
     Judge.objects.filter(collection=collection).exclude(name__in=[_judge_name(split) for split in qrels]).delete()
-    queries = lookup.query_keys(collection)
-    Query.objects.bulk_create(
-        [
-            Query(collection=collection, qid=qid, in_corpus=False)
-            for qid in sorted({row.query for rows in qrels.values() for row in rows} - queries.keys())
-        ]
-    )
-    queries = lookup.query_keys(collection)
+    queries = _ensure_queries(collection, {row.query for rows in qrels.values() for row in rows})
     documents = ensure_documents(collection, {row.document for rows in qrels.values() for row in rows})
     for split, rows in qrels.items():
         judge, _ = Judge.objects.get_or_create(kind=Judge.Kind.QRELS, collection=collection, name=_judge_name(split))
@@ -242,16 +266,30 @@ def _judge_name(split: str) -> str:
     return f"qrels/{split}"
 
 
+def _ensure_queries(collection: Collection, qids: set[str]) -> dict[str, int]:
+    """Primary keys of the collection's queries; those that it lacks are made, without text."""
+    missing = sorted(qids - lookup.query_keys(collection).keys())
+    for qid in missing:
+        lookup.refuse_long_id(qid)
+    Query.objects.bulk_create([Query(collection=collection, qid=qid, in_corpus=False) for qid in missing])
+    return lookup.query_keys(collection)
+
+
 def ensure_documents(collection: Collection, docids: set[str]) -> dict[str, int]:
     """Primary keys of the documents; those that the corpus lacks are made, without text and not in the corpus."""
     keys = lookup.document_keys(collection, docids)
+    missing = sorted(docids - keys.keys())
+    if not missing:
+        return keys
+    for docid in missing:
+        lookup.refuse_long_id(docid)
     nothing = digest("", "")
     insert_rows(
         Document,
         ("collection_id", "docid", "title", "text", "digest", "is_empty", "in_corpus"),
-        ((collection.pk, docid, "", "", nothing, True, False) for docid in sorted(docids - keys.keys())),
+        ((collection.pk, docid, "", "", nothing, True, False) for docid in missing),
     )
-    return keys | lookup.document_keys(collection, docids - keys.keys())
+    return keys | lookup.document_keys(collection, missing)
 
 
 def _describe(report: ImportReport) -> ImportReport:
@@ -271,8 +309,7 @@ def _describe(report: ImportReport) -> ImportReport:
     report.qrels = dict(
         original.values("judge__name").annotate(size=models.Count("pk")).values_list("judge__name", "size")
     )
-    report.grades = Counter(
-        dict(original.values("grade").annotate(size=models.Count("pk")).values_list("grade", "size"))
-    )
+    grades = original.values("grade").annotate(size=models.Count("pk")).values_list("grade", "size")
+    report.grades = Counter({grade: size for grade, size in grades if grade is not None})
     report.self_ids = documents.filter(in_corpus=True, docid__in=queries.values("qid")).count()
     return report

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from judging.errors import FileError, UserError
 from judging.formats.checksum import checksum
 from judging.formats.judgments import read_judgments
 from judging.formats.records import JudgmentLine
+from judging.formats.scale import Scale
 from judging.models import Collection, Judge, Judgment, JudgmentEvent, Outcome, fingerprint_of
 from judging.models.bulk import insert_rows
 from judging.steps import lookup
 from judging.steps.import_collection import ensure_documents
+from judging.steps.judgments import Said
 from judging.steps.progress import Track, quiet
 from judging.steps.slots import fill_slots, forget_person
 
@@ -41,6 +44,7 @@ def import_judgments(
     judge: str,
     kind: str,
     configuration: Mapping[str, Any] | None = None,
+    only: str | None = None,
     replace: bool = False,
     track: Track = quiet,
 ) -> JudgmentsReport:
@@ -48,6 +52,7 @@ def import_judgments(
 
     Grades outside the collection's scale become ``out_of_scale``, never a grade. For an LLM, ``configuration`` says
     what made the labels; without one, the file's checksum stands for it. A person's labels fill the slots of pools.
+    Of a file of several judges, such as an export's ``judgments.jsonl``, ``only`` picks one by name or fingerprint.
 
     Raises: UserError when the judge has judged the collection otherwise already and ``replace`` is false.
     """
@@ -55,7 +60,7 @@ def import_judgments(
         raise UserError(f"--kind: expected llm or person, found {kind!r}.")
     warnings: list[str] = []
     queries = lookup.query_keys(collection)
-    lines = list(track(read_judgments(path, warn=warnings.append), None, "lines"))
+    lines = list(track(read_judgments(path, warn=warnings.append, judge=only), None, "lines"))
     ours = [line for line in lines if line.query in queries]
     if not ours:
         raise FileError(path, None, f"expected judgments of queries of {collection.slug}, found none of them.")
@@ -63,30 +68,28 @@ def import_judgments(
         who = _judge(judge, kind, dict(configuration or {}) or {"file": path.name, "sha256": checksum(path)})
         report = JudgmentsReport(who, left_out=len(lines) - len(ours), warnings=warnings)
         documents = ensure_documents(collection, {line.document for line in ours})
-        rows = {(queries[line.query], documents[line.document]): _row(line, collection.scale.values) for line in ours}
-        existing = Judgment.objects.of(collection).filter(judge=who)
-        before = {
-            (query, document): (outcome, grade)
-            for query, document, outcome, grade in existing.values_list("query", "document", "outcome", "grade")
-        }
+        scale = collection.scale
+        said = {(queries[line.query], documents[line.document]): _said(line, scale) for line in ours}
+        before = _said_before(who, collection)
         if before and not replace:
-            if all(before.get(key) == (row[0], row[1]) for key, row in rows.items()):
+            if all(before.get(pair) == _content(now) for pair, now in said.items()):
                 report.unchanged = True
                 return report
             raise UserError(
                 f"{who.name!r} has {len(before)} judgments of {collection.slug} already, and the file says otherwise. "
                 "Give --replace to take the file's, or another --judge to keep both."
             )
-        existing.delete()
         forget_person(who, collection)
-        _insert(who, rows)
-        report.outcomes = Counter(str(row[0]) for row in rows.values())
+        _withdraw(who, collection, keep=said.keys())
+        _keep(who, said, changed={pair for pair, now in said.items() if before.get(pair) != _content(now)})
+        report.outcomes = Counter(str(now.outcome) for now in said.values())
         if kind == Judge.Kind.PERSON:
             report.filled_slots = fill_slots(collection)
     return report
 
 
 def _judge(name: str, kind: str, configuration: dict[str, Any]) -> Judge:
+    lookup.refuse_long_name(name)
     if kind == Judge.Kind.PERSON:
         return lookup.person_judge(name=name)
     return Judge.objects.get_or_create(
@@ -94,28 +97,86 @@ def _judge(name: str, kind: str, configuration: dict[str, Any]) -> Judge:
     )[0]
 
 
-_FIELDS = ("outcome", "grade", "probabilities", "raw", "comment", "seconds", "assisted")
+# The primary keys of a query and a document.
+_Pair = tuple[int, int]
+
+_EVENT_FIELDS = ("outcome", "grade", "comment", "seconds", "assisted")
 
 
-def _row(line: JudgmentLine, grades: tuple[int, ...]) -> tuple[Any, ...]:
-    outcome, grade, raw = line.outcome, line.grade, line.raw
-    if outcome == Outcome.GRADED and grade not in grades:
-        outcome, raw = Outcome.OUT_OF_SCALE.value, raw or str(grade)
-    if outcome != Outcome.GRADED:
-        grade = None
-    return outcome, grade, line.probabilities, raw, line.comment, line.seconds, line.assisted
-
-
-def _insert(judge: Judge, rows: dict[tuple[int, int], tuple[Any, ...]]) -> None:
-    insert_rows(
-        Judgment,
-        ("judge_id", "query_id", "document_id", *_FIELDS),
-        ((judge.pk, *key, *row) for key, row in rows.items()),
+def _said(line: JudgmentLine, scale: Scale) -> Said:
+    outcome, raw = line.outcome, line.raw
+    if outcome == Outcome.GRADED and line.grade not in scale:
+        outcome = Outcome.OUT_OF_SCALE.value
+    if outcome == Outcome.OUT_OF_SCALE and line.grade is not None:
+        raw = raw or str(line.grade)
+    return Said(
+        outcome=outcome,
+        grade=line.grade if outcome == Outcome.GRADED else None,
+        comment=line.comment,
+        seconds=line.seconds,
+        assisted=line.assisted,
+        probabilities={str(grade): value for grade, value in line.probabilities.items()}
+        if line.probabilities
+        else None,
+        raw=raw,
+        truncated=line.truncated,
     )
-    keys = Judgment.objects.filter(judge=judge).values_list("query", "document", "pk")
-    judgments = {(query, document): pk for query, document, pk in keys}
+
+
+_Content = tuple[str, int | None, str]
+
+
+def _content(said: Said) -> _Content:
+    """What makes an answer another answer."""
+    return said.outcome, said.grade, said.comment
+
+
+def _said_before(judge: Judge, collection: Collection) -> dict[_Pair, _Content]:
+    rows = Judgment.objects.of(collection).filter(judge=judge)
+    return {
+        (query, document): (outcome, grade, comment)
+        for query, document, outcome, grade, comment in rows.values_list(
+            "query", "document", "outcome", "grade", "comment"
+        )
+    }
+
+
+def _withdraw(judge: Judge, collection: Collection, *, keep: Container[_Pair]) -> None:
+    """Delete the judge's judgments of pairs that the file lacks."""
+    rows = Judgment.objects.of(collection).filter(judge=judge).values_list("pk", "query", "document")
+    for chunk in lookup.chunks([pk for pk, query, document in rows if (query, document) not in keep]):
+        Judgment.objects.filter(pk__in=chunk).delete()
+
+
+def _keep(judge: Judge, said: Mapping[_Pair, Said], *, changed: set[_Pair]) -> None:
+    """Store the answers, over earlier ones of the same pairs; what has changed goes into their history."""
+    now = timezone.now()
+    Judgment.objects.bulk_create(
+        [
+            Judgment(
+                judge=judge,
+                query_id=query,
+                document_id=document,
+                probabilities=one.probabilities,
+                raw=one.raw,
+                truncated=one.truncated,
+                updated_at=now,
+                **one.values,
+            )
+            for (query, document), one in said.items()
+        ],
+        batch_size=1_000,
+        update_conflicts=True,
+        unique_fields=("judge", "query", "document"),
+        update_fields=(*_EVENT_FIELDS, "probabilities", "raw", "truncated", "updated_at"),
+    )
+    rows = Judgment.objects.filter(judge=judge).values_list("pk", "query", "document")
     insert_rows(
         JudgmentEvent,
-        ("judgment_id", "outcome", "grade", "comment", "seconds", "assisted"),
-        ((judgments[key], row[0], row[1], row[4], row[5], row[6]) for key, row in rows.items()),
+        ("judgment_id", *_EVENT_FIELDS),
+        (
+            (pk, *(said[query, document].values[name] for name in _EVENT_FIELDS))
+            for pk, query, document in list(rows)
+            if (query, document) in changed
+        ),
     )

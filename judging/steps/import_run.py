@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from judging.errors import FileError
 from judging.formats.checksum import checksum
@@ -17,7 +20,7 @@ from judging.models import Collection, Run
 from judging.steps import lookup
 from judging.steps.import_collection import ensure_documents
 from judging.steps.progress import Track, quiet
-from judging.steps.runs import begin_run, complete, keep_hits
+from judging.steps.runs import Making, begin_run, complete, keep_hits
 
 
 @dataclass
@@ -40,55 +43,72 @@ def import_run(
 
     Queries that the collection lacks are left out and counted; documents that the corpus lacks are kept by their id.
     """
-    by_query: defaultdict[str, list[RunLine]] = defaultdict(list)
-    for line in track(read_run(path), None, "lines"):
-        by_query[line.query].append(line)
     queries = lookup.query_keys(collection)
-    ours = {qid: lines for qid, lines in by_query.items() if qid in queries}
-    if not ours:
-        raise FileError(
-            path,
-            None,
-            f"expected queries of {collection.slug} (such as {next(iter(queries), 'none')!r}), found none of them"
-            + (f" but {next(iter(by_query))!r} and others." if by_query else ": the file has no line."),
-        )
+    rankings, others, tag = _read(path, queries, track)
+    if not rankings:
+        found = f"but {min(others)!r} and others." if others else "for the file has no line."
+        example = next(iter(queries), "none is loaded")
+        problem = f"expected queries of {collection.slug} (such as {example!r}), found none of them, {found}"
+        raise FileError(path, None, problem)
+    disagreements = sum(ranking.sort() for ranking in rankings.values())
+    making = Making(Run.Kind.IMPORTED, {"file": path.name, "sha256": checksum(path), "tag": tag})
     with transaction.atomic():
-        run = begin_run(
-            collection=collection,
-            name=name or _stem(path),
-            kind=Run.Kind.IMPORTED,
-            identity={"file": path.name, "sha256": checksum(path), "tag": next(iter(ours.values()))[0].tag},
-            replace=replace,
-        )
-        report = RunReport(run, other_queries=sorted(by_query.keys() - ours.keys()))
-        report.unchanged = run.completed_at is not None
-        documents = ensure_documents(collection, {line.document for lines in ours.values() for line in lines})
-        rankings = []
-        for qid, lines in ours.items():
-            ranked = _in_order(lines)
-            in_file = sorted(lines, key=lambda line: line.rank)
-            report.rank_disagreements += sum(a is not b for a, b in zip(ranked, in_file, strict=True))
-            rankings.append((queries[qid], [(documents[line.document], line.score) for line in ranked]))
-        report.queries = len(rankings)
-        report.hits = sum(len(hits) for _, hits in rankings)
-        report.missing_documents = (
-            sorted(
-                collection.documents.filter(pk__in=set(documents.values()), in_corpus=False).values_list(
-                    "docid", flat=True
-                )
-            )
-            if len(documents) < 30_000
-            else []
-        )
-        if not report.unchanged:
-            keep_hits(run, rankings)
+        run = begin_run(collection=collection, name=name or _stem(path), making=making, replace=replace)
+        unchanged = run.completed_at is not None
+        if not unchanged:
+            for chunk in lookup.chunks(rankings.items(), 100):
+                documents = ensure_documents(collection, {docid for _, ranking in chunk for docid in ranking.documents})
+                keep_hits(run, ((queries[qid], ranking.hits(documents)) for qid, ranking in chunk))
             complete(run)
-    return report
+        missing = collection.documents.filter(Exists(run.hits.filter(document=OuterRef("pk"))), in_corpus=False)
+        return RunReport(
+            run,
+            unchanged=unchanged,
+            queries=len(rankings),
+            hits=sum(len(ranking.documents) for ranking in rankings.values()),
+            other_queries=sorted(others),
+            missing_documents=sorted(missing.values_list("docid", flat=True)),
+            rank_disagreements=disagreements,
+        )
 
 
-def _in_order(lines: list[RunLine]) -> list[RunLine]:
-    order = rank_order([line.document for line in lines], [line.score for line in lines])
-    return [lines[index] for index in order]
+@dataclass(slots=True)
+class _Ranking:
+    """The lines of one query, in parallel: a run may have millions, and each would be an object of its own."""
+
+    documents: list[str] = field(default_factory=list)
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    ranks: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, line: RunLine) -> None:
+        self.documents.append(line.document)
+        self.scores.append(line.score)
+        self.ranks.append(line.rank)
+
+    def sort(self) -> int:
+        """Put the lines in the order of their scores; how many of them their rank column has elsewhere."""
+        by_score = rank_order(self.documents, self.scores)
+        by_rank = sorted(range(len(self.ranks)), key=self.ranks.__getitem__)
+        self.documents = [self.documents[index] for index in by_score]
+        self.scores = array("d", [self.scores[index] for index in by_score])
+        return sum(a != b for a, b in zip(by_score, by_rank, strict=True))
+
+    def hits(self, keys: Mapping[str, int]) -> list[tuple[int, float]]:
+        return [(keys[docid], score) for docid, score in zip(self.documents, self.scores, strict=True)]
+
+
+def _read(path: Path, queries: Container[str], track: Track) -> tuple[dict[str, _Ranking], set[str], str]:
+    """The rankings of our queries, the ids of other ones, and the tag."""
+    rankings: defaultdict[str, _Ranking] = defaultdict(_Ranking)
+    others: set[str] = set()
+    tag = ""
+    for line in track(read_run(path), None, "lines"):
+        if line.query in queries:
+            rankings[line.query].add(line)
+            tag = tag or line.tag
+        else:
+            others.add(line.query)
+    return dict(rankings), others, tag
 
 
 def _stem(path: Path) -> str:

@@ -8,17 +8,21 @@ from judging.models import Document, Judgment, Query
 
 
 def known_documents(queries: Sequence[Query]) -> dict[int, list[Document]]:
-    """Relevant documents of the original qrels, best grade first, by the query's primary key."""
+    """Relevant documents of the original qrels that can be read, by the query's primary key.
+
+    Best grade first, then by document id.
+    """
     if not queries:
         return {}
     collection = queries[0].collection
     rows = (
         Judgment.objects.original(collection)
-        .filter(query__in=queries, grade__gte=collection.scale.relevant_from, document__in_corpus=True)
+        .filter(query__in=queries, grade__gte=collection.scale.relevant_from)
+        .filter(document__in_corpus=True, document__is_empty=False)
         .select_related("document")
-        .order_by("query", "-grade", "document__docid")
     )
     known: dict[int, list[Document]] = {}
-    for row in rows:
+    # Sorted here, for databases order text in different ways.
+    for row in sorted(rows, key=lambda row: (-(row.grade or 0), row.document.docid)):
         known.setdefault(row.query_id, []).append(row.document)
     return known

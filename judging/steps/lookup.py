@@ -8,11 +8,15 @@ from typing import TypeVar
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.text import slugify
 
 from judging.errors import UserError
 from judging.models import Collection, Document, Judge, Pool, Query, Run
 
 T = TypeVar("T")
+
+LONGEST_ID = 512
+LONGEST_NAME = 200
 
 # Below the smallest limit on parameters of one statement (SQLite: 32,766).
 _CHUNK = 5_000
@@ -22,6 +26,32 @@ def chunks(items: Iterable[T], size: int = _CHUNK) -> Iterator[list[T]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
+
+
+def refuse_long_id(identifier: str) -> None:
+    if len(identifier) > LONGEST_ID:
+        raise UserError(
+            f"An id may have {LONGEST_ID} characters; found one of {len(identifier):,} that begins {identifier[:40]!r}."
+        )
+
+
+def refuse_long_name(name: str, *, longest: int = LONGEST_NAME) -> None:
+    if len(name) > longest:
+        raise UserError(
+            f"A name may have {longest} characters here; found {len(name):,} in {name[:40]!r}…: give a shorter one."
+        )
+
+
+def short_name(name: str, *, longest: int) -> str:
+    """What a collection or a pool is called in commands and addresses.
+
+    Raises: UserError for a name without a letter or digit of ASCII, and for one that is too long.
+    """
+    slug = slugify(name)
+    if not slug:
+        raise UserError(f"No short name can be made of {name!r}: give one of letters a to z and digits with --name.")
+    refuse_long_name(max(name, slug, key=len), longest=longest)
+    return slug
 
 
 def _unknown(what: str, name: str, known: Iterable[str], otherwise: str) -> UserError:
@@ -94,13 +124,18 @@ def judge_of(user: User) -> Judge:
     """The judge that an account is; labels imported under its name before it existed are its own."""
     if found := Judge.objects.filter(user=user).first():
         return found
-    judge, _ = Judge.objects.get_or_create(
-        kind=Judge.Kind.PERSON, name=user.username, fingerprint="", defaults={"user": user}
-    )
-    if judge.user_id != user.pk:
+    judge, _ = _named_person(user.username, user)
+    if judge.user_id is None:
         judge.user = user
         judge.save(update_fields=["user"])
+    elif judge.user_id != user.pk:
+        # The name belonged to an account that is called otherwise now; its judgments stay its own.
+        judge, _ = _named_person(f"{user.username} #{user.pk}", user)
     return judge
+
+
+def _named_person(name: str, user: User) -> tuple[Judge, bool]:
+    return Judge.objects.get_or_create(kind=Judge.Kind.PERSON, name=name, fingerprint="", defaults={"user": user})
 
 
 def document_keys(of: Collection, docids: Iterable[str]) -> dict[str, int]:

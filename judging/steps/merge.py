@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import QuerySet
+
 from judging.models import Collection, Document, Judge, Judgment
 from judging.steps.consensus import Key, verdicts
 from judging.steps.tables import Qrels, as_qrels
@@ -23,11 +25,12 @@ class Policy:
     duplicates: bool = True
 
     def as_json(self) -> dict[str, object]:
-        return {
-            "order": ["qrels", "adjudicated", "people", *(["duplicates"] if self.duplicates else []), *(["llm"] if self.llm else [])],
-            "llm": [judge.label for judge in self.llm],
-            "people_tie": "left out and listed",
-        }  # fmt: skip
+        order = ["qrels", "adjudicated", "people"]
+        if self.duplicates:
+            order.append("duplicates")
+        if self.llm:
+            order.append("llm")
+        return {"order": order, "llm": [judge.label for judge in self.llm], "people_tie": "left out and listed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,10 @@ class MergedGrade:
 
 @dataclass
 class Merged:
-    """``grades`` in the order of (query, document) by code points. ``unresolved``: (query, document, people's grades)."""
+    """``grades`` in the order of (query, document) by code points.
+
+    ``unresolved``: (query, document, the people's grades) of the pairs on which people are undecided, ordered alike.
+    """
 
     grades: list[MergedGrade]
     unresolved: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)
@@ -67,79 +73,76 @@ def merge(*, collection: Collection, policy: Policy | None = None) -> Merged:
     """The augmented qrels under a policy; the default takes everything but LLM grades."""
     policy = policy or Policy()
     original = Judgment.objects.original(collection).values_list("query", "document", "grade")
-    merged: dict[Key, tuple[int, str]] = {(query, document): (grade, "qrels") for query, document, grade in original}
+    merged: dict[Key, tuple[int, str]] = {
+        (query, document): (grade, "qrels") for query, document, grade in original if grade is not None
+    }
     ties: dict[Key, tuple[int, ...]] = {}
     for key, verdict in verdicts(Judgment.objects.of(collection)).items():
         if verdict.grade is not None:
             merged.setdefault(key, (verdict.grade, verdict.source))
         elif verdict.is_tie and key not in merged:
             ties[key] = verdict.grades
-    ids = _Ids(collection)
+    qids = dict(collection.queries.values_list("pk", "qid"))
+    judged = Judgment.objects.of(collection).values("document")
+    docids = dict(Document.objects.filter(pk__in=judged).values_list("pk", "docid"))
     if policy.duplicates:
-        _copy_to_duplicates(collection, merged, ties, ids)
+        docids |= _copy_to_duplicates(collection, merged, ties)
     for judge in policy.llm:
         _fill_from(judge, collection, merged, ties)
     return Merged(
         sorted(
-            (MergedGrade(ids.query[q], ids.document(d), grade, source) for (q, d), (grade, source) in merged.items()),
+            (MergedGrade(qids[q], docids[d], grade, source) for (q, d), (grade, source) in merged.items()),
             key=lambda row: (row.query, row.document),
         ),
-        sorted((ids.query[q], ids.document(d), grades) for (q, d), grades in ties.items()),
+        sorted((qids[q], docids[d], grades) for (q, d), grades in ties.items()),
     )
 
 
 def _copy_to_duplicates(
-    collection: Collection, merged: dict[Key, tuple[int, str]], ties: dict[Key, tuple[int, ...]], ids: _Ids
-) -> None:
-    """Where the copies of a text were graded differently, nothing is copied: which is right cannot be told."""
-    group_of, members = _duplicate_groups(collection)
+    collection: Collection, merged: dict[Key, tuple[int, str]], ties: dict[Key, tuple[int, ...]]
+) -> dict[int, str]:
+    """Give the grade of a text to its copies; the ids of all documents of such texts.
+
+    Where the copies of a text were graded differently, nothing is copied: which is right cannot be told.
+    """
+    docids: dict[int, str] = {}
+    members: defaultdict[bytes, list[int]] = defaultdict(list)
+    for pk, docid, digest in _copies_of_judged(collection).values_list("pk", "docid", "digest"):
+        docids[pk] = docid
+        members[bytes(digest)].append(pk)
+    group_of = {pk: digest for digest, pks in members.items() if len(pks) > 1 for pk in pks}
     graded: defaultdict[tuple[int, bytes], list[Key]] = defaultdict(list)
     for key in merged:
         if (group := group_of.get(key[1])) is not None:
             graded[key[0], group].append(key)
     for (query, group), keys in graded.items():
-        if len({merged[key][0] for key in keys}) > 1:
+        grades = {merged[key][0] for key in keys}
+        if len(grades) > 1:
             continue
-        grade = merged[keys[0]][0]
-        donor = min(ids.document(document) for _, document in keys)
+        copied = (grades.pop(), f"duplicate:{min(docids[document] for _, document in keys)}")
         for document in members[group]:
             if (query, document) not in merged and (query, document) not in ties:
-                merged[query, document] = (grade, f"duplicate:{donor}")
+                merged[query, document] = copied
+    return docids
 
 
-def _duplicate_groups(collection: Collection) -> tuple[dict[int, bytes], dict[bytes, list[int]]]:
-    """Documents that share their text with another: document → digest, digest → documents."""
-    members: defaultdict[bytes, list[int]] = defaultdict(list)
-    for pk, digest in Document.objects.duplicated(collection).values_list("pk", "digest"):
-        members[bytes(digest)].append(pk)
-    return {pk: digest for digest, pks in members.items() for pk in pks}, members
+def _copies_of_judged(collection: Collection) -> QuerySet[Document]:
+    """Documents with the text of a judged one, itself included: few, however large the corpus."""
+    readable = Document.objects.filter(collection=collection, in_corpus=True, is_empty=False)
+    judged = readable.filter(pk__in=Judgment.objects.of(collection).values("document"))
+    return readable.filter(digest__in=judged.values("digest"))
 
 
 def _fill_from(
     judge: Judge, collection: Collection, merged: dict[Key, tuple[int, str]], ties: dict[Key, tuple[int, ...]]
 ) -> None:
-    rows = Judgment.objects.of(collection).graded().filter(judge=judge).values_list("query", "document", "grade")
+    rows = Judgment.objects.of(collection).filter(judge=judge).values_list("query", "document", "grade")
     for query, document, grade in rows:
-        if (query, document) not in ties:
+        if grade is not None and (query, document) not in ties:
             merged.setdefault((query, document), (grade, f"llm:{judge.label}"))
-
-
-class _Ids:
-    """The collection's own ids; documents are looked up a batch at a time, for a corpus may be large."""
-
-    def __init__(self, collection: Collection) -> None:
-        self.query: dict[int, str] = dict(collection.queries.values_list("pk", "qid"))
-        judged = Judgment.objects.of(collection).values("document")
-        self._documents: dict[int, str] = dict(
-            Document.objects.filter(pk__in=judged).values_list("pk", "docid")
-        ) | dict(Document.objects.duplicated(collection).values_list("pk", "docid"))
-
-    def document(self, pk: int) -> str:
-        return self._documents[pk]
 
 
 def llm_judges_of(collection: Collection) -> Sequence[Judge]:
     """The LLM judges that judged something of the collection."""
-    return list(
-        Judge.objects.filter(kind=Judge.Kind.LLM, judgments__query__collection=collection).distinct().order_by("pk")
-    )
+    judges = Judgment.objects.of(collection).values("judge")
+    return list(Judge.objects.filter(kind=Judge.Kind.LLM, pk__in=judges).order_by("pk"))

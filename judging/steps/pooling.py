@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.db import transaction
-from django.utils.text import slugify
+from django.db.models import Exists, OuterRef
 
 from judging.errors import UserError
 from judging.models import Assignment, Collection, Hit, Judgment, Pair, Pool, Query, Run
@@ -58,10 +58,9 @@ def open_pool(*, collection: Collection, runs: Sequence[Run], name: str | None =
 
     Raises: UserError when nothing is left to judge, or the name is taken.
     """
+    runs = list(dict.fromkeys(runs))
     _check(runs, options)
-    slug = slugify(name or f"{collection.slug} holes")
-    if not slug:
-        raise UserError(f"No short name can be made of {name!r}: give another --name.")
+    slug = lookup.short_name(name or f"{collection.slug} holes", longest=100)
     if Pool.objects.filter(slug=slug).exists():
         raise UserError(f"A pool {slug!r} is there already: give this one another --name.")
     available, sampled = _sample(collection, runs, options)
@@ -106,11 +105,8 @@ def _sample(collection: Collection, runs: Sequence[Run], options: PoolOptions) -
 
     Random order, so that a pool which is judged half is still a random sample of queries.
     """
-    queries = dict(
-        Query.objects.filter(collection=collection, in_corpus=True, hits__run__in=runs)
-        .distinct()
-        .values_list("qid", "pk")
-    )
+    ranked = Exists(Hit.objects.filter(run__in=runs, query=OuterRef("pk")))
+    queries = dict(Query.objects.filter(ranked, collection=collection, in_corpus=True).values_list("qid", "pk"))
     wanted = len(queries) if options.queries is None else min(options.queries, len(queries))
     chosen = random.Random(options.seed).sample(sorted(queries), wanted)  # noqa: S311
     return len(queries), [queries[qid] for qid in chosen]

@@ -10,7 +10,8 @@ from django.db.models import Avg, Count, Max, Q
 from django.utils import timezone
 
 from judging.errors import UserError
-from judging.models import Assignment, Judge, Judgment, LeaseState, Pool
+from judging.models import Assignment, Judge, LeaseState, Pool
+from judging.models.judgment import JudgmentQuerySet
 from judging.steps.agree import judgments_of
 
 
@@ -57,7 +58,9 @@ def pool_progress(pool: Pool) -> PoolProgress:
     assignments = Assignment.objects.filter(pair__pool=pool)
     done = Q(state=LeaseState.DONE)
     held = Q(state=LeaseState.LEASED, leased_until__gte=timezone.now())
-    counts = assignments.aggregate(slots=Count("pk"), answered=Count("pk", filter=done), in_hand=Count("pk", filter=held))
+    counts = assignments.aggregate(
+        slots=Count("pk"), answered=Count("pk", filter=done), in_hand=Count("pk", filter=held)
+    )
     pairs = pool.pairs.count()
     waiting = assignments.exclude(done)
     queries = pool.pairs.aggregate(count=Count("query", distinct=True))["count"]
@@ -74,9 +77,8 @@ def pool_progress(pool: Pool) -> PoolProgress:
 
 
 def _annotators(pool: Pool, done: Q, held: Q) -> list[AnnotatorProgress]:
-    seconds = dict(
-        judgments_of(pool).by_people().order_by().values("judge").annotate(mean=Avg("seconds")).values_list("judge", "mean")
-    )
+    judgments = judgments_of(pool).by_people().order_by()
+    seconds = dict(judgments.values("judge").annotate(mean=Avg("seconds")).values_list("judge", "mean"))
     rows = (
         Assignment.objects.filter(pair__pool=pool, annotator__isnull=False)
         .values("annotator", "annotator__name")
@@ -113,7 +115,7 @@ def set_status(*, pool: Pool, status: str) -> None:
     pool.save(update_fields=["status"])
 
 
-def judged_by(*, pool: Pool, annotator: Judge, grade: int | None = None, commented: bool = False) -> Sequence[Judgment]:
+def judged_by(*, pool: Pool, annotator: Judge, grade: int | None = None, commented: bool = False) -> JudgmentQuerySet:
     """A person's own answers in a pool, newest first."""
     mine = judgments_of(pool).filter(judge=annotator).select_related("query", "document").order_by("-updated_at", "-pk")
     if grade is not None:

@@ -7,17 +7,22 @@ killed worker comes free when its lease runs out.
 from __future__ import annotations
 
 import os
+import secrets
 import socket
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
 
 from judging.engines.llm import open_llm
 from judging.engines.llm.base import Answer, LanguageModel, Question
+from judging.errors import UserError
 from judging.formats import records
 from judging.models import (
     Document,
@@ -28,7 +33,6 @@ from judging.models import (
     Pair,
     Pool,
     PrefillTask,
-    Query,
     fingerprint_of,
 )
 from judging.models.bulk import insert_rows
@@ -40,8 +44,11 @@ from judging.steps.progress import Track, quiet
 # Long enough for a batch on a slow machine, short enough that a killed worker's pairs do not wait for long.
 LEASE = timedelta(minutes=10)
 
-# Pairs claimed at a time: enough to fill a batch, little enough that a kill loses little.
+# Pairs claimed at a time, at most: enough to fill a batch.
 BATCH = 16
+
+# Fewer are claimed while a batch takes longer than this, for a kill loses the batch in hand.
+BATCH_SECONDS = 20.0
 
 # After so many tries a pair is kept as failed, with the reason.
 ATTEMPTS = 2
@@ -66,7 +73,10 @@ class PrefillOptions:
 
 
 def prefill(*, pool: Pool, options: PrefillOptions, track: Track = quiet) -> PrefillReport:
-    """Have an LLM judge the pairs of a pool that it has not judged yet, in the order in which people get them."""
+    """Have an LLM judge the pairs of a pool that it has not judged yet, in the order in which people get them.
+
+    Raises: UserError for a model or a prompt that cannot be used. What was judged before stays.
+    """
     llm = open_llm(
         options.model,
         prompt=options.prompt,
@@ -74,16 +84,30 @@ def prefill(*, pool: Pool, options: PrefillOptions, track: Track = quiet) -> Pre
         revision=options.revision,
         dtype=options.dtype,
     )
+    return judge_pool(llm=llm, pool=pool, limit=options.limit, retry_failed=options.retry_failed, track=track)
+
+
+def judge_pool(
+    *,
+    llm: LanguageModel,
+    pool: Pool,
+    limit: int | None = None,
+    retry_failed: bool = False,
+    track: Track = quiet,
+) -> PrefillReport:
+    """As ``prefill``, with the LLM at hand. ``limit`` stops after so many pairs."""
+    if limit is not None and limit < 1:
+        raise UserError(f"--limit: expected at least 1, found {limit}.")
     judge = llm_judge(llm)
-    queue(pool=pool, judge=judge, retry_failed=options.retry_failed)
+    queue(pool=pool, judge=judge, retry_failed=retry_failed)
     tasks = PrefillTask.objects.filter(judge=judge, pair__pool=pool)
     report = PrefillReport(judge, already=tasks.filter(state=LeaseState.DONE).count())
     waiting = tasks.available().count()
-    total = waiting if options.limit is None else min(waiting, options.limit)
-    for task, answer in track(_work(llm, tasks, options.limit), total, f"pairs judged by {judge.name}"):
-        _keep(judge, task, answer)
-        report.outcomes[answer.outcome] += 1
-    report.held_by_others = tasks.filter(state=LeaseState.LEASED).count()
+    total = waiting if limit is None else min(waiting, limit)
+    with closing(_work(llm, judge, tasks, limit)) as outcomes:
+        for outcome in track(outcomes, total, f"pairs judged by {judge.name}"):
+            report.outcomes[outcome] += 1
+    report.held_by_others = tasks.filter(state=LeaseState.LEASED, leased_until__gte=timezone.now()).count()
     return report
 
 
@@ -97,9 +121,15 @@ def llm_judge(llm: LanguageModel) -> Judge:
 
 @transaction.atomic
 def queue(*, pool: Pool, judge: Judge, retry_failed: bool = False) -> int:
-    """Make a task of each pair that has none for this judge; how many. Pairs that it judged elsewhere are done."""
+    """Make a task of each pair that has none for this judge; how many. Pairs that it judged elsewhere are done.
+
+    ``retry_failed`` frees the pairs that were kept as failed.
+    """
+    # Workers that start together make the tasks one after another, not twice.
+    Judge.objects.select_for_update().get(pk=judge.pk)
+    tasks = PrefillTask.objects.filter(judge=judge, pair__pool=pool)
     judged = set(Judgment.objects.of(pool.collection).filter(judge=judge).values_list("query", "document"))
-    known = set(PrefillTask.objects.filter(judge=judge, pair__pool=pool).values_list("pair", flat=True))
+    known = set(tasks.values_list("pair", flat=True))
     pairs = pool.pairs.filter(document__in_corpus=True).values_list("pk", "query", "document")
     count = insert_rows(
         PrefillTask,
@@ -110,42 +140,43 @@ def queue(*, pool: Pool, judge: Judge, retry_failed: bool = False) -> int:
             if pk not in known
         ),
     )
+    said = Judgment.objects.filter(judge=judge, query=OuterRef("pair__query"), document=OuterRef("pair__document"))
+    failed = said.filter(outcome=Outcome.FAILED)
+    tasks.filter(Exists(said) & ~Exists(failed), state=LeaseState.FREE).update(state=LeaseState.DONE)
     if retry_failed:
-        failed = Judgment.objects.filter(judge=judge, outcome=Outcome.FAILED).values_list("query", "document")
-        for query, document in failed:
-            PrefillTask.objects.filter(judge=judge, pair__pool=pool, pair__query=query, pair__document=document).update(
-                state=LeaseState.FREE, leased_until=None, attempts=0
-            )
+        tasks.filter(Exists(failed), state=LeaseState.DONE).update(state=LeaseState.FREE, attempts=0)
     return count
 
 
 def _work(
-    llm: LanguageModel, tasks: LeaseQuerySet[PrefillTask], limit: int | None
-) -> Iterator[tuple[PrefillTask, Answer]]:
-    """Claim, ask, and yield one by one until nothing can be claimed or ``limit`` pairs are done."""
-    worker = f"{socket.gethostname()}:{os.getpid()}"
-    ordered = tasks.order_by("pair__query_position", "pair__best_rank", "pair")
-    done = 0
-    while limit is None or done < limit:
-        size = BATCH if limit is None else min(BATCH, limit - done)
-        claimed = ordered.claim(lease=LEASE, limit=size, worker=worker, attempts=F("attempts") + 1)
+    llm: LanguageModel, judge: Judge, tasks: LeaseQuerySet[PrefillTask], limit: int | None
+) -> Generator[str, None, None]:
+    """Claim, ask and keep, until nothing can be claimed or ``limit`` pairs are kept; the outcome of each.
+
+    However it ends, Ctrl-C included, what was claimed and not answered is free for the next worker at once.
+    """
+    worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    kept, size = 0, 1
+    while limit is None or kept < limit:
+        wanted = size if limit is None else min(size, limit - kept)
+        claimed = tasks.order_by(*_ORDER).claim(lease=LEASE, limit=wanted, worker=worker)
         if not claimed:
             return
-        batch = list(
-            PrefillTask.objects.filter(pk__in=claimed)
-            .select_related("pair__query", "pair__document")
-            .order_by("pair__query_position", "pair__best_rank", "pair")
-        )
+        mine = PrefillTask.objects.filter(pk__in=claimed, worker=worker, state=LeaseState.LEASED)
+        started = time.monotonic()
         try:
+            batch = list(mine.select_related("pair__query", "pair__document").order_by(*_ORDER))
             answers = llm.judge(questions([task.pair for task in batch]))
-        except BaseException:
-            # Ctrl-C included: what was claimed and not answered is free for the next worker at once.
-            PrefillTask.objects.filter(pk__in=claimed, state=LeaseState.LEASED).update(
-                state=LeaseState.FREE, leased_until=None
-            )
-            raise
-        yield from zip(batch, answers, strict=True)
-        done += len(batch)
+            for task, answer in zip(batch, answers, strict=True):
+                if _keep(judge, mine.filter(pk=task.pk), task, answer):
+                    kept += 1
+                    yield answer.outcome
+        finally:
+            mine.update(state=LeaseState.FREE, leased_until=None)
+        size = min(BATCH, 2 * size) if time.monotonic() - started < BATCH_SECONDS else max(1, size // 2)
+
+
+_ORDER = ("pair__query_position", "pair__best_rank", "pair")
 
 
 def questions(pairs: Sequence[Pair]) -> list[Question]:
@@ -166,11 +197,17 @@ def _document(row: Document) -> records.Document:
 
 
 @transaction.atomic
-def _keep(judge: Judge, task: PrefillTask, answer: Answer) -> None:
-    """The judgment and the end of its task, together. A failure is tried once more before it is kept."""
-    if answer.outcome == Outcome.FAILED and task.attempts < ATTEMPTS:
-        PrefillTask.objects.filter(pk=task.pk).update(state=LeaseState.FREE, leased_until=None)
-        return
+def _keep(judge: Judge, mine: QuerySet[PrefillTask], task: PrefillTask, answer: Answer) -> bool:
+    """Whether the answer was kept: the judgment and the end of its task, together.
+
+    A failure is tried once more before it is kept. A task whose lease ran out meanwhile may be another worker's now; it
+    will answer.
+    """
+    if answer.outcome == Outcome.FAILED and task.attempts + 1 < ATTEMPTS:
+        mine.update(state=LeaseState.FREE, leased_until=None, attempts=F("attempts") + 1)
+        return False
+    if not mine.update(state=LeaseState.DONE, leased_until=None):
+        return False
     say(
         judge=judge,
         query_id=task.pair.query_id,
@@ -184,7 +221,7 @@ def _keep(judge: Judge, task: PrefillTask, answer: Answer) -> None:
             truncated=answer.truncated,
         ),
     )
-    PrefillTask.objects.filter(pk=task.pk).update(state=LeaseState.DONE, leased_until=None)
+    return True
 
 
 def _keys_as_text(probabilities: Mapping[int, float] | None) -> dict[str, float] | None:

@@ -17,8 +17,8 @@ from judging.models import Collection, Document, Query
 # About a screenful; what lies beyond is one press away.
 FOLD_AFTER = 2_500
 
-# A text in one encoding read as another looks odd all over; its start suffices to tell, and its length not to wait.
-_REPAIR_AT_MOST = 50_000
+# A text in one encoding read as another looks odd all over, so its start tells whether a long one needs repair.
+_START = 50_000
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 
@@ -61,7 +61,11 @@ def reading(*, document: Document, query: Query, collection: Collection) -> Read
 
 def _repaired(text: str) -> str:
     """``itâ€™s`` → ``it's``, where the text is surely broken."""
-    return ftfy.fix_encoding(text) if len(text) <= _REPAIR_AT_MOST else text
+    start = text[:_START]
+    repaired: str = ftfy.fix_encoding(start)
+    if repaired == start:
+        return text
+    return repaired if len(start) == len(text) else str(ftfy.fix_encoding(text))
 
 
 def _fold(text: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -11,41 +12,35 @@ from django.utils import timezone
 from judging.errors import UserError
 from judging.models import Collection, Hit, Run
 from judging.models.bulk import insert_rows
+from judging.steps import lookup
 
 # A query's primary key, with (document's primary key, score) in the order of the ranking.
 Ranked = tuple[int, Sequence[tuple[int, float]]]
 
 
-@transaction.atomic
-def begin_run(
-    *,
-    collection: Collection,
-    name: str,
-    kind: Run.Kind,
-    identity: Mapping[str, Any],
-    parent: Run | None = None,
-    replace: bool = False,
-) -> Run:
-    """The run to fill: a new one, or one of the same making that was interrupted or is complete already.
+@dataclass(frozen=True, slots=True)
+class Making:
+    """All that decides what a run holds, beside the corpus. ``identity`` is JSON."""
+
+    kind: Run.Kind
+    identity: Mapping[str, Any]
+    parent: Run | None = None
+
+
+def made_before(*, collection: Collection, name: str, making: Making, replace: bool = False) -> Run | None:
+    """The run of that name and making, complete or interrupted; None where it is to be made, anew with ``replace``.
 
     Raises: UserError when a run of that name was made otherwise, or when ``replace`` would pull a run from under a
     pool or a reranked run.
     """
-    run = collection.runs.select_for_update().filter(name=name).first()
-    if run and replace:
-        _refuse_if_used(run)
-        run.delete()
-        run = None
+    lookup.refuse_long_name(name)
+    run = collection.runs.filter(name=name).first()
     if run is None:
-        return Run.objects.create(
-            collection=collection,
-            name=name,
-            kind=kind,
-            identity=identity,
-            parent=parent,
-            corpus_digest=collection.corpus_digest,
-        )
-    differing = _differences(run, kind, identity, parent)
+        return None
+    if replace:
+        _refuse_if_used(run, making)
+        return None
+    differing = _differences(run, making)
     if differing:
         raise UserError(
             f"{collection.slug} has a run {name!r} of another making ({', '.join(differing)}). "
@@ -54,20 +49,37 @@ def begin_run(
     return run
 
 
-def _differences(run: Run, kind: Run.Kind, identity: Mapping[str, Any], parent: Run | None) -> list[str]:
-    old, new = run.identity, dict(identity)
+@transaction.atomic
+def begin_run(*, collection: Collection, name: str, making: Making, replace: bool = False) -> Run:
+    """The run to fill: that which ``made_before`` finds, or else a new one in place of what has its name."""
+    if run := made_before(collection=collection, name=name, making=making, replace=replace):
+        return run
+    collection.runs.filter(name=name).delete()
+    return Run.objects.create(
+        collection=collection,
+        name=name,
+        kind=making.kind,
+        identity=making.identity,
+        parent=making.parent,
+        corpus_digest=collection.corpus_digest,
+    )
+
+
+def _differences(run: Run, making: Making) -> list[str]:
+    old, new = run.identity, dict(making.identity)
     differing = [key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key)]
-    if run.kind != kind:
+    if run.kind != making.kind:
         differing.append("kind")
-    if run.parent_id != (parent.pk if parent else None):
+    if run.parent_id != (making.parent.pk if making.parent else None):
         differing.append("parent run")
     if run.corpus_digest != run.collection.corpus_digest:
         differing.append("corpus")
     return differing
 
 
-def _refuse_if_used(run: Run) -> None:
+def _refuse_if_used(run: Run, making: Making) -> None:
     users = [
+        *(["the run that is to take its place"] if run == making.parent else []),
         *(f"the pool {slug}" for slug in run.pools.values_list("slug", flat=True)),
         *(f"the run {name}" for name in run.reranked.values_list("name", flat=True)),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -15,7 +15,7 @@ from judging.formats import records
 from judging.models import Collection, Document, Query, Run
 from judging.steps import lookup
 from judging.steps.progress import Track, quiet
-from judging.steps.runs import begin_run, complete, keep_hits
+from judging.steps.runs import Making, begin_run, complete, keep_hits, made_before
 
 
 def engine_of(collection: Collection, kind: str | None = None) -> SearchEngine:
@@ -80,15 +80,10 @@ def retrieve(
 
     Raises: UserError when there is no index, or one of another corpus.
     """
+    if top < 1:
+        raise UserError(f"--top: expected at least 1, found {top}.")
     engine = engine_of(collection, kind)
-    info = engine.info()
-    if info is None:
-        raise UserError(f"{collection.slug} has no index yet: python manage.py index {collection.slug}")
-    if info.corpus != collection.corpus_digest:
-        raise UserError(
-            f"The index of {collection.slug} is of another corpus than the one loaded now: "
-            f"python manage.py index {collection.slug}"
-        )
+    _require_index(engine, collection)
     queries = [
         records.Query(qid, text)
         for qid, text in Query.objects.filter(collection=collection, in_corpus=True)
@@ -97,26 +92,49 @@ def retrieve(
     ]
     if not queries:
         raise UserError(f"{collection.slug} has no query with a text: there is nothing to retrieve for.")
-    with transaction.atomic():
-        run = begin_run(
-            collection=collection,
-            name=name,
-            kind=Run.Kind.RETRIEVED,
-            identity={**engine.identity(), "top": top, "exclude_self": collection.exclude_self},
-            replace=replace,
+    making = Making(Run.Kind.RETRIEVED, {**engine.identity(), "top": top, "exclude_self": collection.exclude_self})
+    if run := made_before(collection=collection, name=name, making=making, replace=replace):
+        with_hits = run.hits.values("query")
+        without = Query.objects.filter(collection=collection, in_corpus=True).exclude(pk__in=with_hits)
+        return RetrieveReport(
+            run,
+            unchanged=True,
+            queries=len(queries),
+            hits=run.hits.count(),
+            without_hits=sorted(without.values_list("qid", flat=True)),
         )
-        if run.completed_at:
-            return RetrieveReport(run, unchanged=True, queries=len(queries), hits=run.hits.count(), without_hits=[])
-        rankings = {}
-        extra = 1 if collection.exclude_self else 0
-        for ranking in track(engine.search(queries, top=top + extra), len(queries), "queries"):
-            hits = [hit for hit in ranking.hits if not (collection.exclude_self and hit[0] == ranking.query)]
-            rankings[ranking.query] = hits[:top]
-        keys = lookup.query_keys(collection)
-        documents = lookup.document_keys(collection, {docid for hits in rankings.values() for docid, _ in hits})
+    # All is found before anything is written: a transaction that waits for a search would keep SQLite from annotators.
+    rankings = _search(engine, collection, queries, top=top, track=track)
+    keys = lookup.query_keys(collection)
+    documents = lookup.document_keys(collection, {docid for hits in rankings.values() for docid, _ in hits})
+    with transaction.atomic():
+        run = begin_run(collection=collection, name=name, making=making, replace=replace)
         count = keep_hits(
             run, ((keys[qid], [(documents[docid], score) for docid, score in hits]) for qid, hits in rankings.items())
         )
         complete(run)
-    without = sorted(qid for qid, hits in rankings.items() if not hits)
-    return RetrieveReport(run, unchanged=False, queries=len(queries), hits=count, without_hits=without)
+    empty = sorted(qid for qid, hits in rankings.items() if not hits)
+    return RetrieveReport(run, unchanged=False, queries=len(queries), hits=count, without_hits=empty)
+
+
+def _require_index(engine: SearchEngine, collection: Collection) -> None:
+    info = engine.info()
+    if info is None:
+        raise UserError(f"{collection.slug} has no index yet: python manage.py index {collection.slug}")
+    if info.corpus != collection.corpus_digest:
+        raise UserError(
+            f"The index of {collection.slug} is of another corpus than the one loaded now: "
+            f"python manage.py index {collection.slug}"
+        )
+
+
+def _search(
+    engine: SearchEngine, collection: Collection, queries: Sequence[records.Query], *, top: int, track: Track
+) -> dict[str, Sequence[tuple[str, float]]]:
+    """The best ``top`` (document, score) of each query, self-matches left out where the collection says so."""
+    rankings: dict[str, Sequence[tuple[str, float]]] = {}
+    extra = 1 if collection.exclude_self else 0
+    for ranking in track(engine.search(queries, top=top + extra), len(queries), "queries"):
+        hits = [hit for hit in ranking.hits if not (collection.exclude_self and hit[0] == ranking.query)]
+        rankings[ranking.query] = hits[:top]
+    return rankings

@@ -7,17 +7,18 @@ that two people do not share a query's reading when one would do; what they leav
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, Max, Min, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from judging.errors import UserError
 from judging.models import Assignment, Judge, Judgment, LeaseState, Outcome, Pair, Pool, Skip
+from judging.models.lease import LeaseQuerySet
 from judging.steps.judgments import Said, said_before, say
 
 
@@ -33,7 +34,7 @@ def _lease() -> timedelta:
     return timedelta(minutes=settings.LEASE_MINUTES)
 
 
-def _assignments(pool: Pool) -> QuerySet[Assignment]:
+def _assignments(pool: Pool) -> LeaseQuerySet[Assignment]:
     return Assignment.objects.filter(pair__pool=pool, pair__document__in_corpus=True, pair__query__in_corpus=True)
 
 
@@ -100,7 +101,10 @@ def answer(*, pair: Pair, annotator: Judge, said: Said) -> Judgment:
     Raises: PoolNotOpenError, LeaseLostError, UserError for a grade outside the scale. Nothing is stored then.
     """
     if said.key and (stored := said_before(said.key)):
-        return stored
+        if (stored.judge_id, stored.query_id, stored.document_id) == (annotator.pk, pair.query_id, pair.document_id):
+            return stored
+        # A browser that restores a page puts an old form's key into a new form: that is another answer.
+        said = replace(said, key=None)
     _require_open(pair.pool)
     scale = pair.pool.collection.scale
     if said.outcome == Outcome.GRADED and said.grade not in scale:
@@ -123,7 +127,8 @@ def _take_slot(pair: Pair, annotator: Judge) -> None:
     held = Assignment.objects.filter(pair=pair, annotator=annotator)
     if held.filter(state=LeaseState.LEASED).update(state=LeaseState.DONE, leased_until=None, answered_at=now):
         return
-    if held.exists():
+    said = Judgment.objects.filter(judge=annotator, query=pair.query_id, document=pair.document_id)
+    if held.exists() or said.exists():
         return
     got = Assignment.objects.filter(pair=pair).order_by("slot").claim(lease=_lease(), limit=1, annotator=annotator)
     if not got:
@@ -185,9 +190,9 @@ def progress(*, pool: Pool, annotator: Judge) -> Progress:
     held = others.filter(state=LeaseState.LEASED, leased_until__gte=timezone.now()).exclude(
         pair__in=others.available().values("pair")
     )
-    waiting = held.aggregate(count=Max("pk"), at=Min("leased_until"))
     held_pairs = held.values("pair").distinct().count()
-    return Progress(answered, in_hand + free + held_pairs, held_pairs, waiting["at"])
+    free_again_at = held.aggregate(at=Min("leased_until"))["at"]
+    return Progress(answered, in_hand + free + held_pairs, held_pairs, free_again_at)
 
 
 @dataclass(frozen=True, slots=True)

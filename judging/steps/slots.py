@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import datetime
 
 from django.db import transaction
 
@@ -16,7 +17,7 @@ def fill_slots(collection: Collection) -> int:
     Elsewhere is another pool or an import. People beyond the wanted overlap keep their judgment and need no slot.
     """
     judgments = Judgment.objects.of(collection).by_people().order_by("pk")
-    said: defaultdict[tuple[int, int], list[tuple[int, object]]] = defaultdict(list)
+    said: defaultdict[tuple[int, int], list[tuple[int, datetime]]] = defaultdict(list)
     for query, document, judge, at in judgments.values_list("query", "document", "judge", "updated_at"):
         said[query, document].append((judge, at))
     if not said:

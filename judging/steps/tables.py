@@ -13,11 +13,8 @@ Rankings = dict[str, list[str]]
 
 def original_qrels(collection: Collection) -> Qrels:
     """Grades of the original qrels by query id and document id."""
-    return as_qrels(
-        Judgment.objects.original(collection)
-        .values_list("query__qid", "document__docid", "grade")
-        .iterator(chunk_size=10_000)
-    )
+    rows = Judgment.objects.original(collection).values_list("query__qid", "document__docid", "grade")
+    return as_qrels((qid, docid, grade) for qid, docid, grade in rows.iterator(chunk_size=10_000) if grade is not None)
 
 
 def as_qrels(rows: Iterable[tuple[str, str, int]]) -> Qrels:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from django import template
 from django.utils.translation import gettext as _
 
+from judging.measures.agreement import Comparison
 from judging.measures.intervals import Estimate, Interval
 
 register = template.Library()
@@ -51,6 +53,18 @@ def is_defined(value: float | Estimate) -> bool:
 def position(value: float, offset: float = 0) -> str:
     """A place on a drawing whose unit is 1,000 wide, clipped to it."""
     return f"{1000 * min(max(value + offset, 0), 1):.1f}"
+
+
+@register.filter
+def coefficient(compared: Comparison | None, name: str) -> Estimate | None:
+    """One coefficient of a comparison; None where there was nothing to compare."""
+    return compared.graded[name] if compared else None
+
+
+@register.filter
+def count_of(counts: Mapping[str, int], name: str) -> int:
+    """A count; what did not occur was counted 0 times."""
+    return counts.get(name, 0)
 
 
 @register.filter

@@ -11,8 +11,9 @@ from django.contrib import messages
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.views.csrf import csrf_failure
 from django_htmx.middleware import HtmxDetails
@@ -58,11 +59,17 @@ def mistakes_shown_at(page: str) -> Callable[[View], View]:
     return decorate
 
 
+class SeeOther(HttpResponseRedirect):
+    """What a form was posted for is done; the page that shows it is elsewhere."""
+
+    status_code = 303
+
+
 def redirect_of(request: Request, url: str) -> HttpResponse:
     """Go elsewhere: htmx follows a header, a plain form a redirect."""
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": url})
-    return HttpResponse(status=303, headers={"Location": url})
+    return SeeOther(url)
 
 
 class SignInMiddleware(LoginRequiredMiddleware):
@@ -71,13 +78,17 @@ class SignInMiddleware(LoginRequiredMiddleware):
     htmx is told to leave the page: a redirect would be followed and the sign-in form swapped into it.
     """
 
-    def handle_no_permission(self, request: HttpRequest, view_func: Callable[..., Any]) -> HttpResponseBase:
+    def handle_no_permission(  # type: ignore[override]  # the stubs promise a redirect; any response will do
+        self, request: HttpRequest, view_func: Callable[..., Any]
+    ) -> HttpResponseBase:
         htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]
         if not htmx:
             return super().handle_no_permission(request, view_func)
         back = htmx.current_url_abs_path or reverse("home")
         query = urlencode({self.get_redirect_field_name(view_func): back})
-        return HttpResponse(status=204, headers={"HX-Redirect": f"{self.get_login_url(view_func)}?{query}"})
+        return HttpResponse(
+            status=204, headers={"HX-Redirect": f"{resolve_url(self.get_login_url(view_func))}?{query}"}
+        )
 
 
 def session_changed(request: HttpRequest, reason: str = "") -> HttpResponseBase:

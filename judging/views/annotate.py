@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -14,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from judging.errors import UserError
-from judging.models import Judge, Judgment, Outcome, Pair, Pool
+from judging.models import Assignment, Judge, Judgment, Outcome, Pair, Pool
 from judging.steps import serve
 from judging.steps.judgments import Said
 from judging.steps.known import known_documents
@@ -26,6 +28,12 @@ from judging.views.guidelines import as_html
 
 # Longer than anybody reads one document in one go; a clock that says more was wrong.
 _SECONDS_AT_MOST = 3_600.0
+
+# What the comment box takes too.
+_COMMENT_AT_MOST = 4_000
+
+# More digits are no grade and no key, and Python refuses to read thousands of them.
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 @require_GET
@@ -50,11 +58,18 @@ def judge(request: Request, slug: str) -> HttpResponse:
 
 
 def _wanted(request: Request, pool: Pool, annotator: Judge) -> Pair | None:
-    number = request.GET.get("pair", "")
-    if not number.isdecimal():
+    number = _number(request.GET.get("pair", ""))
+    if number is None:
         return None
-    own = pool.pairs.filter(assignments__annotator=annotator).select_related("query", "document")
-    return get_object_or_404(own, pk=int(number))
+    held = Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk"))
+    # Judged elsewhere, so that it needed no slot here.
+    judged = Judgment.objects.filter(judge=annotator, query=OuterRef("query"), document=OuterRef("document"))
+    own = pool.pairs.filter(Exists(held) | Exists(judged)).select_related("query", "document")
+    return get_object_or_404(own, pk=number)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if _NUMBER.fullmatch(text) else None
 
 
 @require_POST
@@ -101,8 +116,9 @@ def mine(request: Request, slug: str) -> HttpResponse:
     """The person's own answers, newest first."""
     pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
     shown = request.GET.get("show", "")
-    grade = int(shown) if shown.removeprefix("-").isdecimal() else None
-    judgments = judged_by(pool=pool, annotator=judge_of(request.user), grade=grade, commented=shown == "comment")
+    judgments = judged_by(
+        pool=pool, annotator=judge_of(request.user), grade=_number(shown), commented=shown == "comment"
+    )
     page = Paginator(judgments, 50).get_page(request.GET.get("page"))
     keys = {(judgment.query_id, judgment.document_id) for judgment in page}
     pairs = pool.pairs.filter(query__in=[q for q, _ in keys], document__in=[d for _, d in keys])
@@ -125,14 +141,25 @@ def _posted(request: Request, slug: str, pair_id: int) -> tuple[Pool, Pair, Judg
 def _said(request: Request) -> Said:
     """What the form says; ``answer`` is a grade or ``cannot_judge``."""
     given = request.POST.get("answer", "")
-    comment = request.POST.get("comment", "").strip()
+    comment = _comment(request.POST.get("comment", ""))
     key = _key(request.POST.get("key", ""))
     seconds = _seconds(request.POST.get("seconds", ""))
     if given == Outcome.CANNOT_JUDGE:
         return Said(outcome=given, comment=comment, seconds=seconds, key=key)
-    if not given.removeprefix("-").isdecimal():
+    if (grade := _number(given)) is None:
         raise UserError(_("No grade was chosen; nothing was saved."))
-    return Said(outcome=Outcome.GRADED.value, grade=int(given), comment=comment, seconds=seconds, key=key)
+    return Said(outcome=Outcome.GRADED.value, grade=grade, comment=comment, seconds=seconds, key=key)
+
+
+def _comment(text: str) -> str:
+    """Line ends as everywhere else; without NUL, which PostgreSQL does not take."""
+    comment = text.replace("\r\n", "\n").replace("\0", "").strip()
+    if len(comment) > _COMMENT_AT_MOST:
+        raise UserError(
+            _("The comment has %(found)s characters, and at most %(most)s are kept; nothing was saved.")
+            % {"found": len(comment), "most": _COMMENT_AT_MOST}
+        )
+    return comment
 
 
 def _key(text: str) -> uuid.UUID | None:

@@ -308,7 +308,7 @@ class TestQrels:
 
     @pytest.mark.parametrize("bad", ["", " ", "a\tb", "a\nb", "a\rb"])
     def test_writing_refuses_an_id_that_a_tsv_cannot_hold(self, bad):
-        for qrel, what in ((Qrel(bad, "d", 1), "query"), (Qrel("q", bad, 1), "document")):
+        for qrel, what in ((Qrel(bad, "d", 1), "query-id"), (Qrel("q", bad, 1), "corpus-id")):
             with pytest.raises(UserError) as caught:
                 written(write_qrels, [qrel])
             assert what in str(caught.value)

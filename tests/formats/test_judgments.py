@@ -10,9 +10,9 @@ from judging.formats.judgments import read_judgments, write_judgments
 from judging.formats.records import JudgmentLine
 
 
-def judgments_of(data: str, warnings: list[str] | None = None) -> list[JudgmentLine]:
+def judgments_of(data: str, warnings: list[str] | None = None, judge: str | None = None) -> list[JudgmentLine]:
     warn = [].append if warnings is None else warnings.append
-    return list(read_judgments(io.BytesIO(data.encode()), name="labels.jsonl", warn=warn))
+    return list(read_judgments(io.BytesIO(data.encode()), name="labels.jsonl", warn=warn, judge=judge))
 
 
 def pair(rest: str) -> str:
@@ -22,7 +22,8 @@ def pair(rest: str) -> str:
 def test_every_field_is_read():
     line = pair(
         '"grade": 1, "outcome": "graded", "probabilities": {"0": 0.25, "1": 0.5, "-1": 0}, '
-        '"raw": "1", "comment": "c", "seconds": 2, "assisted": true, "judge": "phi", "kind": "llm", "fingerprint": "f"'
+        '"raw": "1", "comment": "c", "seconds": 2, "assisted": true, "judge": "phi", "kind": "llm", '
+        '"fingerprint": "f", "truncated": true'
     )
     expected = JudgmentLine(
         query="q",
@@ -37,6 +38,7 @@ def test_every_field_is_read():
         judge="phi",
         kind="llm",
         fingerprint="f",
+        truncated=True,
         line=1,
     )
     assert judgments_of(line) == [expected]
@@ -178,8 +180,39 @@ def test_a_file_of_several_judges_is_an_error(first, second, found):
     with pytest.raises(FileError) as caught:
         judgments_of(data)
     assert str(caught.value) == (
-        f"labels.jsonl:2: expected the judgments of one judge, found {found}; make a file for each judge."
+        f"labels.jsonl:2: expected the judgments of one judge, found {found}; "
+        "name one of them, or make a file for each."
     )
+
+
+SEVERAL = "".join(
+    f'{{"query": "q", "document": "d", "grade": {grade}, "judge": "{judge}", "fingerprint": "{mark}"}}\n'
+    for grade, judge, mark in ((0, "phi", "f1f1f1f1"), (1, "phi", "f2f2f2f2"), (2, "ada", ""))
+)
+
+
+@pytest.mark.parametrize(("judge", "grade"), [("ada", 2), ("f1f1f1", 0), ("f2f2f2f2", 1)])
+def test_one_judge_of_several_can_be_picked(judge, grade):
+    assert [line.grade for line in judgments_of(SEVERAL, judge=judge)] == [grade]
+
+
+def test_a_name_that_two_judges_share_picks_none_of_them():
+    with pytest.raises(FileError, match="found phi f2f2f2f2 here and phi f1f1f1f1 at line 1; name one of them"):
+        judgments_of(SEVERAL, judge="phi")
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (SEVERAL, "found: phi f1f1f1f1, phi f2f2f2f2, ada."),
+        (pair('"grade": 1'), "found: none."),
+        ("q\td\t2\n", "found qrels, which name no judge."),
+    ],
+)
+def test_a_judge_that_the_file_lacks_is_answered_with_those_it_has(data, found):
+    with pytest.raises(FileError) as caught:
+        judgments_of(data, judge="eve")
+    assert str(caught.value) == f"labels.jsonl: expected judgments by 'eve', {found}"
 
 
 @pytest.mark.parametrize("data", ["q\td\t2\n", "q 0 d 2\n", "q d 2\n"])
@@ -216,8 +249,8 @@ SAID = st.one_of(
     st.tuples(st.sampled_from(["cannot_judge", "unparsed", "failed"]), st.none()),
 )
 JUDGMENT = st.builds(
-    lambda query, document, said, *rest: JudgmentLine(
-        query, document, *said, *rest, judge="phi", kind="llm", fingerprint="f"
+    lambda query, document, said, *rest, truncated: JudgmentLine(
+        query, document, *said, *rest, judge="phi", kind="llm", fingerprint="f", truncated=truncated
     ),
     ID,
     ID,
@@ -227,6 +260,7 @@ JUDGMENT = st.builds(
     TEXT,
     st.none() | st.floats(0, 1e9),
     st.booleans(),
+    truncated=st.booleans(),
 )
 
 

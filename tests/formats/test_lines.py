@@ -96,16 +96,20 @@ def test_members_and_frames_in_a_row_are_one_file():
     assert lines_of(skippable + b"".join(map(zstandard.compress, parts)), "a.zst") == whole
 
 
+SAVE = "save the file as UTF-8 (where it is Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW)"
+
+
 @pytest.mark.parametrize(
     ("data", "line", "problem"),
     [
-        (b"ok\nbad \xff\n", 2, "expected UTF-8, found the byte 0xff; save the file as UTF-8."),
-        (b"ok\nok\nbad \xed\xa0\x80\n", 3, "expected UTF-8, found the byte 0xed; save the file as UTF-8."),
-        (b"ok\n\ncut \xc3", 3, "expected UTF-8, found the byte 0xc3; save the file as UTF-8."),
+        (b"ok\nbad \xff\n", 2, f"expected UTF-8, found the byte 0xff; {SAVE}."),
+        (b"ok\nok\nbad \xed\xa0\x80\n", 3, f"expected UTF-8, found the byte 0xed; {SAVE}."),
+        (b"ok\n\ncut \xc3", 3, f"expected UTF-8, found the byte 0xc3; {SAVE}."),
         (b"ok\na\0b\n", 2, "expected text, found a NUL byte; save the file as UTF-8."),
         (b"a\0b\n\xff\n", 1, "expected text, found a NUL byte; save the file as UTF-8."),
-        (b"\xff\n\0", 1, "expected UTF-8, found the byte 0xff; save the file as UTF-8."),
-        ("a\n".encode("utf-16"), 1, "expected UTF-8, found the byte 0xff; save the file as UTF-8."),
+        (b"\xff\n\0", 1, f"expected UTF-8, found the byte 0xff; {SAVE}."),
+        ("a\n".encode("utf-16"), 1, "this is UTF-16, save the file as UTF-8 (iconv -f UTF-16 -t UTF-8 OLD > NEW)."),
+        (b"PAR1\0", 1, "expected text, found a NUL byte; this is Parquet data, let the name end in .parquet."),
         (gzip.compress(b"a"), 1, "expected UTF-8, found the byte 0x8b; this is gzip data, let the name end in .gz."),
         (zstandard.compress(b"a"), 1, "found the byte 0xb5; this is Zstandard data, let the name end in .zst."),
     ],

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def collection():
-    return make_collection(documents=["d1", "d2", "d3", "d4"], queries=["q1", "q2"], qrels={("q1", "d4"): 1, ("q2", "d4"): 1})
+    return make_collection(
+        documents=["d1", "d2", "d3", "d4"], queries=["q1", "q2"], qrels={("q1", "d4"): 1, ("q2", "d4"): 1}
+    )
 
 
 @pytest.fixture

@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from judging.engines.llm import distribution
 from judging.formats.records import Document, Query
+
+Messages = list[dict[str, str]]
+"""A chat: ``role`` (system, user, assistant) and ``content`` of each turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +26,12 @@ class Question:
 class Answer:
     """What came back for one question.
 
-    ``outcome`` is ``graded``, ``out_of_scale`` (the model's mass lies outside the grades of the scale), ``unparsed``
-    or ``failed``; ``grade`` is None unless graded. ``probabilities`` are those of the grades, before any
-    normalisation, so that what they lack to 1 is the mass outside the scale. ``raw`` is the text the model gave.
+    ``outcome`` is ``graded``, ``out_of_scale`` (the model answered with a number that is no grade of the scale),
+    ``unparsed`` or ``failed``; ``grade`` is None unless graded. ``probabilities`` are those of the grades, before any
+    normalisation, so that what they lack to 1 is the mass outside the scale; None where the grade was read from the
+    text. ``raw`` is the text the model gave, or the reason of a failure. ``truncated`` says that the model did not get
+    to read the whole document. The tokens are counted as the model was sent and gave them; None where that is not
+    known.
     """
 
     outcome: str
@@ -32,6 +39,36 @@ class Answer:
     probabilities: Mapping[int, float] | None = None
     raw: str = ""
     seconds: float | None = None
+    truncated: bool = False
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+    @property
+    def expected_grade(self) -> float | None:
+        return None if self.probabilities is None else distribution.expected_grade(self.probabilities)
+
+    @property
+    def entropy(self) -> float | None:
+        """In bits, of the distribution over the grades."""
+        return None if self.probabilities is None else distribution.entropy(self.probabilities)
+
+    @property
+    def mass_outside(self) -> float | None:
+        """The probability of all that is no grade of the scale."""
+        return None if self.probabilities is None else distribution.mass_outside(self.probabilities)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a model is sent for one question.
+
+    ``text`` is the very text, through the model's chat template, where its tokenizer is at hand; else None. ``tokens``
+    counts it. ``messages`` are the chat turns, with the document cut as it will be.
+    """
+
+    messages: Messages
+    text: str | None = None
+    tokens: int | None = None
     truncated: bool = False
 
 
@@ -47,4 +84,11 @@ class LanguageModel(Protocol):
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer per question, in their order."""
+        ...
+
+    def preview(self, question: Question) -> Preview:
+        """What would be sent for a question. Loads no weights and asks no server.
+
+        Raises ValueError for a question that cannot be asked: the prompt needs a known document or is too long.
+        """
         ...

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from judging.engines.llm.base import Messages
 from judging.errors import UserError
 
 _PROBE = "Is this text shown?"
@@ -24,17 +26,33 @@ class Chat:
         self.tokenizer = tokenizer
         self._has_system = _shows_system(tokenizer)
 
-    def encode(self, messages: list[dict[str, str]]) -> list[int]:
+    def encode(self, messages: Messages) -> list[int]:
         """The ids up to and including the start of the model's turn.
 
         Control tokens written in a document are read as plain text: it cannot end its turn or answer for the model.
         """
         if not self._has_system:
-            messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
+            messages = _without_system(messages)
         ids = self.tokenizer.apply_chat_template(
             messages, add_generation_prompt=True, return_dict=False, sanitize_control_tokens=True
         )
         return [int(token) for token in ids]
+
+    def text(self, ids: Sequence[int]) -> str:
+        """The ids as text, control tokens included."""
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=False))
+
+    def said(self, ids: Sequence[int]) -> str:
+        """What a model said, without the tokens that end its turn."""
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=True))
+
+
+def _without_system(messages: Messages) -> Messages:
+    """The system's words at the head of the first user turn."""
+    if messages[0]["role"] != "system":
+        return messages
+    system, first, *others = messages
+    return [first | {"content": f"{system['content']}\n\n{first['content']}"}, *others]
 
 
 def _shows_system(tokenizer: Any) -> bool:

@@ -73,7 +73,7 @@ def add_step(first: Mapping[int, float], blank: float, second: Mapping[int, floa
     return {grade: probability + blank * second[grade] for grade, probability in first.items()}
 
 
-def answer(probabilities: Mapping[int, float], raw: str, *, seconds: float, truncated: bool) -> Answer:
+def answer(probabilities: Mapping[int, float], raw: str) -> Answer:
     """The answer that the grades' probabilities make.
 
     The likeliest grade where the scale has at least ``SCALE_MASS`` (of equal ones the lowest), else ``out_of_scale``
@@ -81,11 +81,11 @@ def answer(probabilities: Mapping[int, float], raw: str, *, seconds: float, trun
     """
     if sum(probabilities.values()) >= SCALE_MASS:
         grade = max(sorted(probabilities), key=lambda value: probabilities[value])
-        return Answer("graded", grade, dict(probabilities), raw, seconds, truncated)
+        return Answer("graded", grade, dict(probabilities), raw)
     text = raw.strip()
     other_number = _WHOLE_NUMBER.fullmatch(text) is not None and int(text) not in probabilities
     outcome = "out_of_scale" if other_number else "unparsed"
-    return Answer(outcome, None, dict(probabilities), raw, seconds, truncated)
+    return Answer(outcome, None, dict(probabilities), raw)
 
 
 def softmax(logits: npt.ArrayLike) -> Row:

@@ -1,19 +1,22 @@
-"""A causal language model in this process, read by the probabilities of its grade tokens."""
+"""A causal language model in this process, read by the probabilities of its grade tokens or by what it writes."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from judging.engines import pretrained
-from judging.engines.llm import grades
-from judging.engines.llm.base import Answer, Question
+from judging.engines.llm import grades, parse, reading
+from judging.engines.llm.base import Answer, Preview, Question
 from judging.engines.llm.chat import Chat
-from judging.engines.llm.forward import Forward
+from judging.engines.llm.forward import Reader, open_reader
 from judging.engines.llm.prompts import Prompt
-from judging.engines.llm.window import Encoded, fit, plan_batches
+from judging.engines.llm.window import Encoded, fit
 from judging.errors import UserError
 from judging.formats.scale import Scale
 
@@ -30,8 +33,8 @@ class TransformersModel:
     """One judge: a model by hub id, folder or ``.gguf`` file, with a prompt and a scale.
 
     Nothing is loaded before the first ``judge`` or ``identity``, and each part once in the life of the instance.
-    ``batch_tokens`` is what one forward pass holds, padding included; it bounds memory and changes no answer beyond
-    rounding. Raises UserError for a prompt written for another scale.
+    ``batch_tokens`` is what one forward pass reads anew; it bounds memory and changes no answer beyond rounding.
+    Raises UserError for a prompt written for another scale.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class TransformersModel:
         self.scale = scale
         self.batch_tokens = batch_tokens
         self._given = (model, revision, dtype)
+        self._opened: Reader | None = None
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -65,12 +69,17 @@ class TransformersModel:
             "scale": self.scale.as_json(),
             "window": self._window,
             "truncation": "document, at a word",
-            "decoding": {
-                "method": "grade tokens of the next-token distribution",
-                "scale_mass": grades.SCALE_MASS,
-                "blank_mass": grades.BLANK_MASS,
-            },
+            "decoding": self._decoding(),
             "versions": pretrained.library_versions("transformers", "torch", "tokenizers"),
+        } | pretrained.weights_identity(self._checkpoint, self._dtype)
+
+    def _decoding(self) -> dict[str, Any]:
+        if self.prompt.mode == "generate":
+            return {"method": "greedy", "max_tokens": self.prompt.max_tokens, "parser": parse.VERSION}
+        return {
+            "method": "grade tokens of the next-token distribution",
+            "scale_mass": grades.SCALE_MASS,
+            "blank_mass": grades.BLANK_MASS,
         }
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
@@ -82,36 +91,49 @@ class TransformersModel:
                 encoded[row] = fit(question, self._encode, self._window)
             except ValueError as error:
                 answers[row] = Answer("failed", raw=str(error))
-        rows = list(encoded)
-        for batch in plan_batches([len(encoded[row].ids) for row in rows], self.batch_tokens):
-            asked = [rows[n] for n in batch]
-            for row, read in zip(asked, self._read([encoded[row] for row in asked]), strict=True):
-                answers[row] = read
+        # The pairs of a query one after the other, so that what they share is read once.
+        asked = [list(encoded)[n] for n in reading.in_turn([questions[row].query.text for row in encoded])]
+        for row, read in zip(asked, self._read([encoded[row] for row in asked]), strict=True):
+            answers[row] = read
         return [answer for answer in answers if answer is not None]
 
-    def _read(self, batch: list[Encoded]) -> list[Answer]:
-        started = time.perf_counter()
-        tokens = self._grade_tokens
-        forward = Forward(self._model, [encoded.ids for encoded in batch])
-        first = [grades.softmax(logits) for logits in forward.start()]
-        blanks = [tokens.likeliest_blank(row) for row in first]
-        # Rows without a blank go along with any token; what comes of it is not looked at.
-        second = forward.step([blank or 0 for blank in blanks]) if any(b is not None for b in blanks) else first
-        seconds = (time.perf_counter() - started) / len(batch)
+    def _read(self, asked: list[Encoded]) -> list[Answer]:
+        if not asked:
+            return []
+        rows = [np.array(encoded.ids) for encoded in asked]
+        answers: dict[int, Answer] = {}
+        for batch in self._reader(rows[0]).plan(rows, self.batch_tokens):
+            started = time.perf_counter()
+            read = self._read_pass([rows[n] for n in batch])
+            seconds = (time.perf_counter() - started) / len(batch)
+            for n, answer in zip(batch, read, strict=True):
+                answers[n] = replace(
+                    answer, seconds=seconds, truncated=asked[n].truncated, prompt_tokens=len(asked[n].ids)
+                )
+        return [answers[n] for n in range(len(asked))]
+
+    def _read_pass(self, rows: list[Any]) -> list[Answer]:
+        forward = self._reader(rows[0]).read(rows)
+        if self.prompt.mode == "score":
+            return [replace(answer, completion_tokens=1) for answer in reading.read_scores(forward, self._grade_tokens)]
+        written = reading.write(forward, max_tokens=self.prompt.max_tokens, stops=self._stops)
         return [
-            self._answer(row, blank, following, seconds=seconds, truncated=encoded.truncated)
-            for row, blank, following, encoded in zip(first, blanks, second, batch, strict=True)
+            replace(
+                reading.read_text(self._chat.said(text.ids), self.scale, complete=text.complete),
+                completion_tokens=len(text.ids) + text.complete,
+            )
+            for text in written
         ]
 
-    def _answer(self, row: grades.Row, blank: int | None, logits: Any, *, seconds: float, truncated: bool) -> Answer:
-        tokens = self._grade_tokens
-        probabilities = tokens.probabilities(row)
-        raw = tokens.text(row)
-        if blank is not None:
-            following = grades.softmax(logits)
-            probabilities = grades.add_step(probabilities, float(row[blank]), tokens.probabilities(following))
-            raw += tokens.text(following) if int(row.argmax()) == blank else ""
-        return grades.answer(probabilities, raw, seconds=seconds, truncated=truncated)
+    def preview(self, question: Question) -> Preview:
+        """The very text that the model reads; the chat messages alone where its tokenizer cannot be loaded."""
+        self.prompt.fill(question, self.scale)  # what cannot be asked is said before anything is loaded
+        try:
+            encoded = fit(question, self._encode, self._window)
+        except UserError:
+            return Preview(self.prompt.fill(question, self.scale))
+        messages = self.prompt.fill(encoded.question or question, self.scale)
+        return Preview(messages, self._chat.text(encoded.ids), len(encoded.ids), encoded.truncated)
 
     def _encode(self, question: Question) -> list[int]:
         return self._chat.encode(self.prompt.fill(question, self.scale))
@@ -137,16 +159,30 @@ class TransformersModel:
 
     @cached_property
     def _window(self) -> int:
-        """Two tokens below the model's own, for the blank and the grade."""
+        """So far below the model's own that there is room for the answer: a blank and a grade, or a text."""
         from transformers import AutoConfig
 
         config = pretrained.load(AutoConfig, self._checkpoint)
-        return min(WINDOW, getattr(config, "max_position_embeddings", None) or WINDOW) - 2
+        return min(WINDOW, getattr(config, "max_position_embeddings", None) or WINDOW) - max(2, self.prompt.max_tokens)
+
+    @cached_property
+    def _stops(self) -> set[int]:
+        """The tokens that end the model's turn."""
+        of_model = getattr(self._model.generation_config, "eos_token_id", None)
+        ends = {*(of_model if isinstance(of_model, list) else [of_model]), self._chat.tokenizer.eos_token_id}
+        return {int(token) for token in ends if token is not None}
+
+    def _reader(self, sample: Any) -> Reader:
+        """Made once, with the first row that is read."""
+        if self._opened is None:
+            self._opened = open_reader(self._model, sample)
+        return self._opened
 
     @cached_property
     def _model(self) -> Any:
         from transformers import AutoModelForCausalLM
 
         # A scale or tokenizer that cannot be used should be said before minutes of loading.
-        self._grade_tokens  # noqa: B018
+        if self.prompt.mode == "score":
+            self._grade_tokens  # noqa: B018
         return pretrained.load_model(AutoModelForCausalLM, self._checkpoint, dtype=self._dtype)

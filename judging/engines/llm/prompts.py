@@ -1,18 +1,30 @@
 """Prompt files: a header, a line ``---``, and the text with ``{query}``, ``{document}``, ``{known}`` and ``{scale}``.
 
-    name: pointwise
-    mode: score
+    name: stepwise
+    mode: generate
+    max_tokens: 300
     fields: query, document
     scale: any
+    examples: invented for this prompt
     ---
     [system]
     …
     [user]
+    An example …
+    [assistant]
+    … and how to answer it
+    [user]
     …
 
-``mode: score`` is the one there is: the answer is the number of a grade. ``fields`` are the texts the prompt shows.
-``scale`` is ``any``, ``binary`` or the grades it is written for, such as ``0, 1, 2, 3``. The section ``[system]`` may
-be left out; a text without sections is all ``[user]``.
+``mode`` is ``score``, where the next token is the number of a grade, or ``generate``, where the model writes at most
+``max_tokens`` tokens that end in an answer (see ``parse``). ``fields`` are the texts the prompt shows. ``scale`` is
+``any``, ``binary`` or the grades it is written for, such as ``0, 1, 2, 3``. ``examples`` says where the examples come
+from, and must be there where the prompt has answered turns; ``{lowest}`` and ``{highest}`` are grades that every scale
+has. The section ``[system]`` may be left out; a text without
+sections is all ``[user]``.
+
+What is the same for all pairs is read once where it comes first: put examples and instructions before the query, and
+the query before the document.
 """
 
 from __future__ import annotations
@@ -23,30 +35,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from judging.engines.llm.base import Question
+from judging.engines.llm.base import Messages, Question
 from judging.errors import FileError, UserError
 from judging.formats.scale import Scale
 
 FOLDER = Path(__file__).parent / "prompts"
-MODES = ("score",)
+MODES = ("score", "generate")
+MAX_TOKENS = 256
+"""How many tokens a model may write where the prompt says nothing else."""
 
 _FIELDS = ("query", "document", "known")
 _HEADER = ("name", "mode", "fields", "scale")
-_PLACEHOLDER = re.compile(r"\{(query|document|known|scale)\}")
-_SECTION = re.compile(r"^\[(system|user)\][ \t]*\n", re.MULTILINE)
+_OPTIONAL = ("max_tokens", "examples")
+_MOST_TOKENS = 2048
+_PLACEHOLDER = re.compile(r"\{(query|document|known|scale|lowest|highest)\}")
+_SECTION = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
+_SHORTEST_QUOTE = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt file as read. ``digest`` is the sha256 of the whole file, line ends as ``\\n``."""
+    """A prompt file as read. ``turns`` are (role, text), the last one the user's with the pair to be judged.
+
+    ``max_tokens`` is 1 in mode ``score``. ``digest`` is the sha256 of the whole file, line ends as ``\\n``.
+    """
 
     name: str
     mode: str
     fields: tuple[str, ...]
     scale: str
-    system: str
-    user: str
+    turns: tuple[tuple[str, str], ...]
     digest: str
+    max_tokens: int = 1
+    examples: str = ""
+
+    @property
+    def system(self) -> str:
+        """The system's words, empty where the prompt has none."""
+        role, text = self.turns[0]
+        return text if role == "system" else ""
+
+    @property
+    def user(self) -> str:
+        """The turn that shows the pair to be judged."""
+        return self.turns[-1][1]
+
+    def quotes(self, text: str) -> bool:
+        """Whether the prompt's own words hold a text, such as a query or a document of the pairs to be judged.
+
+        An example taken from what is being evaluated gives its answer away. Case and blanks do not matter; texts
+        shorter than 20 characters are too common to tell.
+        """
+        wanted = _squeezed(text)
+        return len(wanted) >= _SHORTEST_QUOTE and any(wanted in _squeezed(words) for _, words in self.turns)
 
     def check_scale(self, scale: Scale) -> None:
         """Raises UserError where the prompt is written for another scale."""
@@ -59,8 +100,8 @@ class Prompt:
                 f"{', '.join(map(str, scale.values))}. Choose a prompt for any scale, such as 'pointwise'."
             )
 
-    def fill(self, question: Question, scale: Scale) -> list[dict[str, str]]:
-        """The chat messages of a question: ``system`` where the prompt has one, then ``user``.
+    def fill(self, question: Question, scale: Scale) -> Messages:
+        """The chat messages of a question: ``system`` where the prompt has one, examples, then ``user``.
 
         Raises ValueError where the prompt needs the known document and the question has none.
         """
@@ -71,9 +112,10 @@ class Prompt:
             "document": question.document.full_text,
             "known": question.known.full_text if question.known else "",
             "scale": scale_list(scale),
+            "lowest": str(scale.values[0]),
+            "highest": str(scale.values[-1]),
         }
-        messages = [("system", self.system), ("user", self.user)]
-        return [{"role": role, "content": _fill(text, values)} for role, text in messages if text]
+        return [{"role": role, "content": _fill(text, values)} for role, text in self.turns]
 
 
 def scale_list(scale: Scale) -> str:
@@ -117,17 +159,37 @@ def parse_prompt(text: str, file: str | Path) -> Prompt:
     fields = tuple(field.strip() for field in header["fields"].split(","))
     _check_header(header, fields, file)
     body = "\n".join(lines[end + 1 :])
-    _check_placeholders(body, fields, file)
-    system, user = _sections(body, file)
+    turns = _turns(body, file)
+    _check_placeholders(turns, fields, file)
+    if any(role == "assistant" for role, _ in turns) and "examples" not in header:
+        raise FileError(
+            file,
+            None,
+            "the prompt has answered examples; expected a line 'examples: …' in the header saying their source",
+        )
     return Prompt(
         name=header["name"],
         mode=header["mode"],
         fields=fields,
         scale=header["scale"],
-        system=system,
-        user=user,
+        turns=turns,
         digest=hashlib.sha256(text.encode()).hexdigest(),
+        max_tokens=_max_tokens(header, file),
+        examples=header.get("examples", ""),
     )
+
+
+def _max_tokens(header: Mapping[str, str], file: str | Path) -> int:
+    written = header.get("max_tokens")
+    if header["mode"] == "score":
+        if written is not None:
+            raise FileError(file, None, "max_tokens belongs to mode: generate; in mode: score one token is the answer")
+        return 1
+    if written is None:
+        return MAX_TOKENS
+    if not re.fullmatch(r"[0-9]{1,4}", written) or not 1 <= int(written) <= _MOST_TOKENS:
+        raise FileError(file, None, f"expected max_tokens: 1 to {_MOST_TOKENS}, found {written!r}")
+    return int(written)
 
 
 def _parse_header(lines: list[str], file: str | Path) -> dict[str, str]:
@@ -136,9 +198,12 @@ def _parse_header(lines: list[str], file: str | Path) -> dict[str, str]:
         if not line:
             continue
         key, colon, value = (part.strip() for part in line.partition(":"))
-        if not colon or key not in _HEADER or not value or key in header:
+        if not colon or key not in (*_HEADER, *_OPTIONAL) or not value or key in header:
             raise FileError(
-                file, number, f"expected each of {', '.join(_HEADER)} once, as 'key: value', found {line!r}"
+                file,
+                number,
+                f"expected each of {', '.join(_HEADER)} once, perhaps {' and '.join(_OPTIONAL)}, as 'key: value', "
+                f"found {line!r}",
             )
         header[key] = value
     if missing := [key for key in _HEADER if key not in header]:
@@ -157,25 +222,37 @@ def _check_header(header: Mapping[str, str], fields: tuple[str, ...], file: str 
         )
 
 
-def _check_placeholders(body: str, fields: tuple[str, ...], file: str | Path) -> None:
+def _check_placeholders(turns: tuple[tuple[str, str], ...], fields: tuple[str, ...], file: str | Path) -> None:
+    found = {name for _, text in turns for name in _PLACEHOLDER.findall(text)} - {"lowest", "highest"}
     wanted = {*fields, "scale"}
-    found = set(_PLACEHOLDER.findall(body))
     if missing := sorted(wanted - found):
         raise FileError(file, None, f"expected the placeholder {{{missing[0]}}} in the text, found none")
     if undeclared := sorted(found - wanted):
         raise FileError(file, None, f"the text has {{{undeclared[0]}}}, which 'fields' does not name; add it there")
+    early = {name for role, text in turns[:-1] if role != "system" for name in _PLACEHOLDER.findall(text)}
+    if early := early & {"query", "document", "known"}:
+        raise FileError(
+            file, None, f"expected {{{min(early)}}} in the last [user] section alone, found it in an example"
+        )
 
 
-def _sections(body: str, file: str | Path) -> tuple[str, str]:
-    """(system, user). Split before anything is filled in, so that a document cannot open a section."""
+def _turns(body: str, file: str | Path) -> tuple[tuple[str, str], ...]:
+    """(role, text) a section. Split before anything is filled in, so that a document cannot open a section."""
     before, *parts = _SECTION.split(body)
     if not parts:
-        return "", body.strip()
-    names = parts[::2]
-    if before.strip() or names not in (["system", "user"], ["user"]):
-        raise FileError(file, None, "expected the sections [system], [user] in this order, or [user] alone")
-    sections = dict(zip(names, (text.strip() for text in parts[1::2]), strict=True))
-    return sections.get("system", ""), sections["user"]
+        return (("user", body.strip()),)
+    roles = "-".join(parts[::2])
+    if before.strip() or not re.fullmatch(r"(system-)?(user-assistant-)*user", roles):
+        raise FileError(
+            file,
+            None,
+            "expected the sections [system], then examples as [user] and [assistant], then [user], or [user] alone",
+        )
+    return tuple(zip(parts[::2], (text.strip() for text in parts[1::2]), strict=True))
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _fill(text: str, values: Mapping[str, str]) -> str:

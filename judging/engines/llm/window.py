@@ -17,6 +17,8 @@ class Encoded:
 
     ids: list[int]
     truncated: bool = False
+    question: Question | None = None
+    """As it was asked, its document perhaps cut."""
 
 
 def fit(question: Question, encode: Callable[[Question], list[int]], window: int) -> Encoded:
@@ -27,34 +29,48 @@ def fit(question: Question, encode: Callable[[Question], list[int]], window: int
     """
     whole = encode(question)
     if len(whole) <= window:
-        return Encoded(whole)
+        return Encoded(whole, question=question)
     text = question.document.full_text
     ends = [match.end() for match in _WORD_END.finditer(text)]
     for cuts in (ends, range(1, ends[0]) if ends else []):
-        if cut := _longest(question, cuts, encode, window):
-            return Encoded(cut, truncated=True)
+        if fitting := _longest(question, cuts, encode, window):
+            return fitting
     raise ValueError(f"the prompt is longer than the window of {window} tokens even without the document")
 
 
 def _longest(
     question: Question, cuts: Sequence[int], encode: Callable[[Question], list[int]], window: int
-) -> list[int] | None:
-    """The token ids with the document cut at the last of ``cuts`` that fits, by halving; None where none does."""
-    best: list[int] | None = None
+) -> Encoded | None:
+    """The question with its document cut at the last of ``cuts`` that fits, by halving; None where none does."""
+    best: Encoded | None = None
     low, high = 0, len(cuts) - 1
     while low <= high:
         middle = (low + high) // 2
-        ids = encode(_cut(question, cuts[middle]))
+        shorter = cut(question, cuts[middle])
+        ids = encode(shorter)
         if len(ids) <= window:
-            best, low = ids, middle + 1
+            best, low = Encoded(ids, truncated=True, question=shorter), middle + 1
         else:
             high = middle - 1
     return best
 
 
-def _cut(question: Question, end: int) -> Question:
+def cut(question: Question, end: int) -> Question:
+    """The question with the document up to a character."""
     document = replace(question.document, title="", text=question.document.full_text[:end])
     return replace(question, document=document)
+
+
+def cut_at_word(question: Question, characters: int) -> tuple[Question, bool]:
+    """The question with at most so many characters of its document, and whether any are missing.
+
+    For a server whose tokens cannot be counted here. A text without blanks is cut at a character.
+    """
+    text = question.document.full_text
+    if len(text) <= characters:
+        return question, False
+    ends = [match.end() for match in _WORD_END.finditer(text, 0, characters + 1) if match.end() <= characters]
+    return cut(question, ends[-1] if ends else characters), True
 
 
 def plan_batches(lengths: list[int], budget: int) -> list[list[int]]:

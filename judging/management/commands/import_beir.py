@@ -21,7 +21,7 @@ class Command(StepCommand):
             "--split", action="append", default=[], metavar="SPLIT",
             help="qrels file to take, may be given several times (default: test, else all there are)",
         )  # fmt: skip
-        parser.add_argument("--language", default="en", help="language of the texts (default: en)")
+        parser.add_argument("--language", help="language of the texts (default: en)")
         parser.add_argument("--scale", metavar="WORDS", help='the grades, as "0=Not relevant, 1=Related, 2=Relevant"')
         parser.add_argument("--relevant-from", type=int, metavar="GRADE", help="lowest grade that counts as relevant")
         parser.add_argument(
@@ -65,17 +65,14 @@ class Command(StepCommand):
         if report.empty:
             self.say(f"  {count(report.empty, 'empty document')}, never queued")
         if report.duplicates:
-            self.say(
-                f"  {report.duplicates:,} documents share their text with another, in {report.duplicate_groups:,} groups"
-            )
+            groups = count(report.duplicate_groups, "group")
+            self.say(f"  {report.duplicates:,} documents share their text with another, in {groups}")
         if report.documents_missing:
-            self.say(
-                f"  {count(len(report.documents_missing), 'judged id')} without document: {some(report.documents_missing)}"
-            )
+            missing = report.documents_missing
+            self.say(f"  {count(len(missing), 'judged id')} without document: {some(missing)}")
         if report.queries_missing:
-            self.say(
-                f"  {count(len(report.queries_missing), 'judged id')} without query: {some(report.queries_missing)}"
-            )
+            missing = report.queries_missing
+            self.say(f"  {count(len(missing), 'judged id')} without query: {some(missing)}")
         if report.self_ids and not collection.exclude_self:
             self.say(
                 f"  {count(report.self_ids, 'document id')} equal a query's id; where the queries are documents "

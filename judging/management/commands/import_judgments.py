@@ -25,6 +25,9 @@ class Command(StepCommand):
         parser.add_argument(
             "--configuration", type=Path, metavar="JSON", help="what made an LLM's labels: model, prompt, revision, …"
         )
+        parser.add_argument(
+            "--only", metavar="JUDGE", help="of a file of several judges, take this one's: by name or by fingerprint"
+        )
         parser.add_argument("--replace", action="store_true", help="put them in place of the judge's earlier ones")
 
     def run(self, **options: Any) -> None:
@@ -34,6 +37,7 @@ class Command(StepCommand):
             judge=options["judge"],
             kind=options["kind"],
             configuration=_configuration(options["configuration"]),
+            only=options["only"],
             replace=options["replace"],
             track=self.track,
         )

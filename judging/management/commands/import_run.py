@@ -31,10 +31,10 @@ class Command(StepCommand):
         same = " (the same file as before; nothing was changed)" if report.unchanged else ""
         self.say(f"{report.run.name}: {count(report.hits, 'hit')} of {count(report.queries, 'query', 'queries')}{same}")
         if report.other_queries:
-            self.say(
-                f"  {len(report.other_queries):,} queries that the collection lacks left out: {some(report.other_queries)}"
-            )
+            others = count(len(report.other_queries), "query", "queries")
+            self.say(f"  {others} that the collection lacks left out: {some(report.other_queries)}")
         if report.missing_documents:
             self.say(f"  {len(report.missing_documents):,} ids without document: {some(report.missing_documents)}")
         if report.rank_disagreements:
-            self.say(f"  {report.rank_disagreements:,} lines stand elsewhere by their score than by their rank column")
+            lines = count(report.rank_disagreements, "line")
+            self.say(f"  by score and by rank column, {lines} stand in different places; the score was taken")

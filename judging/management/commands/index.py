@@ -1,6 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from judging.engines.search import ENGINES
 from judging.management.base import StepCommand, count
 from judging.steps import lookup
 from judging.steps.search import index
@@ -12,7 +13,7 @@ class Command(StepCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("collection")
-        parser.add_argument("--engine", help="tantivy or elasticsearch (default: the setting SEARCH_ENGINE)")
+        parser.add_argument("--engine", choices=ENGINES, help="default: the setting SEARCH_ENGINE")
         parser.add_argument("--rebuild", action="store_true", help="index anew even so")
 
     def run(self, **options: Any) -> None:

@@ -1,7 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from judging.management.base import StepCommand, between, number, some
+from judging.management.base import StepCommand, at_least_1, between, number, some
 from judging.steps import lookup
 from judging.steps.evaluate import scores
 
@@ -12,7 +12,7 @@ class Command(StepCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("collection")
-        parser.add_argument("--k", type=int, default=10, help="how deep to look (default: 10)")
+        parser.add_argument("--k", type=at_least_1, default=10, help="how deep to look (default: 10)")
 
     def run(self, **options: Any) -> None:
         collection = lookup.collection(options["collection"])

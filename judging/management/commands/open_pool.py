@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from judging.errors import FileError
-from judging.management.base import StepCommand, count
+from judging.management.base import StepCommand, at_least_1, count
 from judging.models import Pool
 from judging.steps import lookup
 from judging.steps.pooling import PoolOptions, open_pool
@@ -18,15 +18,15 @@ class Command(StepCommand):
         parser.add_argument(
             "--run", action="append", required=True, dest="runs", metavar="RUN", help="may be given several times"
         )
-        parser.add_argument("--depth", type=int, default=5, help="see --mode (default: 5)")
+        parser.add_argument("--depth", type=at_least_1, default=5, help="see --mode (default: 5)")
         parser.add_argument(
             "--mode", choices=Pool.Mode.values, default=Pool.Mode.FIRST_UNJUDGED.value,
             help="first-unjudged: walk each ranking down to its DEPTH-th unjudged document (default); "
             "holes: the unjudged documents among the first DEPTH",
         )  # fmt: skip
-        parser.add_argument("--queries", type=int, help="how many queries to draw at random (default: all)")
+        parser.add_argument("--queries", type=at_least_1, help="how many queries to draw at random (default: all)")
         parser.add_argument("--seed", type=int, default=0, help="of that draw (default: 0)")
-        parser.add_argument("--people", type=int, default=1, help="people who judge each pair (default: 1)")
+        parser.add_argument("--people", type=at_least_1, default=1, help="people who judge each pair (default: 1)")
         parser.add_argument("--name", help="name of the pool (default: COLLECTION holes)")
         parser.add_argument("--guidelines", type=Path, metavar="FILE", help="Markdown shown to annotators")
         parser.add_argument(

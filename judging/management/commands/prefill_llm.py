@@ -2,7 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from judging.engines.llm import DEFAULT_MODEL, DEFAULT_PROMPT
-from judging.management.base import StepCommand, count
+from judging.management.base import StepCommand, at_least_1, count
 from judging.models import Outcome
 from judging.steps import lookup
 from judging.steps.prefill import PrefillOptions, prefill
@@ -27,7 +27,7 @@ class Command(StepCommand):
         )
         parser.add_argument("--revision", help="commit or tag of the model on the hub")
         parser.add_argument("--dtype", default="auto", choices=["auto", "float32", "bfloat16"])
-        parser.add_argument("--limit", type=int, help="stop after so many pairs")
+        parser.add_argument("--limit", type=at_least_1, help="stop after so many pairs")
         parser.add_argument("--retry-failed", action="store_true", help="try pairs once more that were kept as failed")
 
     def run(self, **options: Any) -> None:

@@ -2,7 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from judging.engines.rerank import DEFAULT_CROSS_ENCODER, EMBEDDED
-from judging.management.base import StepCommand, count
+from judging.management.base import StepCommand, at_least_1, count
 from judging.steps import lookup
 from judging.steps.rerank import rerank
 
@@ -23,7 +23,7 @@ class Command(StepCommand):
             default=DEFAULT_CROSS_ENCODER,
             help=f"hub id, folder or `{EMBEDDED}` (default: {DEFAULT_CROSS_ENCODER})",
         )
-        parser.add_argument("--top", type=int, default=100, help="hits a query to rescore (default: 100)")
+        parser.add_argument("--top", type=at_least_1, default=100, help="hits a query to rescore (default: 100)")
         parser.add_argument("--name", help="name of the run (default: the published name of the model)")
         parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "auto"])
         parser.add_argument("--replace", action="store_true", help="make the run of that name anew")

@@ -1,7 +1,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from judging.management.base import StepCommand, count, some
+from judging.engines.search import ENGINES
+from judging.management.base import StepCommand, at_least_1, count, some
 from judging.steps import lookup
 from judging.steps.search import retrieve
 
@@ -15,9 +16,9 @@ class Command(StepCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("collection")
-        parser.add_argument("--top", type=int, default=100, help="documents a query (default: 100)")
+        parser.add_argument("--top", type=at_least_1, default=100, help="documents a query (default: 100)")
         parser.add_argument("--name", default="bm25", help="name of the run (default: bm25)")
-        parser.add_argument("--engine", help="tantivy or elasticsearch (default: the setting SEARCH_ENGINE)")
+        parser.add_argument("--engine", choices=ENGINES, help="default: the setting SEARCH_ENGINE")
         parser.add_argument("--replace", action="store_true", help="make the run of that name anew")
 
     def run(self, **options: Any) -> None:

@@ -17,12 +17,17 @@ from judging.measures.agreement.functions import (
     prevalence,
     raw_agreement,
 )
+from judging.measures.agreement.paired import Contrast, Paired, paired
 from judging.measures.agreement.panel import Ceiling, Comparison, Panel, ceiling, panel
+from judging.measures.agreement.people import LeftOut, leave_one_out, majority, self_agreement
 from judging.measures.agreement.raters import fleiss_kappa, krippendorff_alpha
 
 __all__ = [
     "Ceiling",
     "Comparison",
+    "Contrast",
+    "LeftOut",
+    "Paired",
     "Panel",
     "PrecisionRecallF1",
     "bias",
@@ -32,8 +37,12 @@ __all__ = [
     "fleiss_kappa",
     "gwet_ac",
     "krippendorff_alpha",
+    "leave_one_out",
+    "majority",
+    "paired",
     "panel",
     "precision_recall_f1",
     "prevalence",
     "raw_agreement",
+    "self_agreement",
 ]

@@ -11,6 +11,7 @@ from judging.measures.intervals import Estimate, Interval, clustered_interval, t
 from judging.measures.resampling import resampled_totals
 
 NO_PAIR = "no pair was graded by both"
+NO_PAIR_WITHIN = "no pair was graded by both within the scale: the judges may have used different scales"
 _ONE_GRADE = "both gave one and the same grade to every pair, so agreement by chance is complete"
 _ONE_GRADE_SCALE = "the scale has one grade only"
 
@@ -50,11 +51,13 @@ class Resampled:
     """The confusion matrix of all pairs, (G, G), and its resamples, (resamples, G, G).
 
     Where ``stack`` is None, ``no_stack`` is the interval to show instead; None where no interval was asked for.
+    ``no_pair`` is the reason to give where there is no pair at all.
     """
 
     total: FloatArray
     stack: FloatArray | None
     no_stack: Interval | None = None
+    no_pair: str = NO_PAIR
 
     def estimates(self, statistics: Mapping[str, Statistic], scale: FloatArray) -> dict[str, Estimate]:
         return {name: self._estimate(statistic, scale) for name, statistic in statistics.items()}
@@ -63,7 +66,7 @@ class Resampled:
         value = float(statistic.compute(self.total, scale))
         if value == value:  # not nan
             return Estimate(value, "", self._interval(statistic, scale))
-        reason = statistic.undefined_because if self.total.any() else NO_PAIR
+        reason = statistic.undefined_because if self.total.any() else self.no_pair
         wanted = self.stack is not None or self.no_stack is not None
         return Estimate(value, reason, undefined(reason) if wanted else None)
 
@@ -73,10 +76,13 @@ class Resampled:
         return clustered_interval(statistic.compute(self.stack, scale))
 
 
-def resample(total: FloatArray, by_cluster: FloatArray | None, *, resamples: int, seed: int) -> Resampled:
+def resample(
+    total: FloatArray, by_cluster: FloatArray | None, *, resamples: int, seed: int, out_of_scale: int
+) -> Resampled:
     """Draw whole clusters; ``by_cluster`` is (C, G, G) and adds up to ``total``, None where no interval is wanted."""
+    no_pair = NO_PAIR_WITHIN if out_of_scale else NO_PAIR
     if by_cluster is None:
-        return Resampled(total, None)
+        return Resampled(total, None, None, no_pair)
     if by_cluster.shape[0] < 2:
-        return Resampled(total, None, too_few_clusters(by_cluster.shape[0]))
-    return Resampled(total, resampled_totals(by_cluster, resamples=resamples, seed=seed))
+        return Resampled(total, None, too_few_clusters(by_cluster.shape[0]), no_pair)
+    return Resampled(total, resampled_totals(by_cluster, resamples=resamples, seed=seed), None, no_pair)

@@ -77,7 +77,7 @@ def panel(
     """
     pairs = pair_up(a, b, grades=grades, sample_weight=sample_weight, clusters=clusters)
     by_cluster = pairs.confusion_by_cluster() if clusters is not None else None
-    resampled = resample(pairs.confusion(), by_cluster, resamples=resamples, seed=seed)
+    resampled = resample(pairs.confusion(), by_cluster, resamples=resamples, seed=seed, out_of_scale=pairs.out_of_scale)
     return Panel(
         pairs=pairs.first.size,
         queries=None if by_cluster is None else by_cluster.shape[0],
@@ -110,7 +110,9 @@ def ceiling(
     ratings = gather(raters, grades=grades, sample_weight=sample_weight, clusters=clusters)
     matched = ratings.matched_by_cluster()
     by_cluster = matched if clusters is not None else None
-    resampled = resample(matched.sum(axis=0), by_cluster, resamples=resamples, seed=seed)
+    resampled = resample(
+        matched.sum(axis=0), by_cluster, resamples=resamples, seed=seed, out_of_scale=ratings.out_of_scale
+    )
     return Ceiling(
         pairs=ratings.counts.shape[0],
         queries=None if by_cluster is None else by_cluster.shape[0],
@@ -132,6 +134,7 @@ def _binary(resampled: Resampled, scale: FloatArray, relevant_from: int | None) 
             coefficients.binarised(resampled.total, scale, threshold),
             None if resampled.stack is None else coefficients.binarised(resampled.stack, scale, threshold),
             resampled.no_stack,
+            resampled.no_pair,
         ).estimates(BINARY, _BINARY_SCALE)
         for threshold in own_first
     }

@@ -36,7 +36,7 @@ def row(**weights: float) -> grades.Row:
 
 def answer(**weights: float) -> grades.Answer:
     there = row(**weights)
-    return grades.answer(READER.probabilities(there), READER.text(there), seconds=0.0, truncated=False)
+    return grades.answer(READER.probabilities(there), READER.text(there))
 
 
 def test_all_spellings_of_a_grade_count_and_nothing_that_only_begins_like_it() -> None:

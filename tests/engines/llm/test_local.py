@@ -28,11 +28,14 @@ TEXTS = [
 ]
 QUESTIONS = [Question(QUERY, Document(f"d{n}", "", text)) for n, text in enumerate(TEXTS)]
 
+PROMPT = Path(__file__).with_name("prompt.txt")
+"""A prompt of the tests' own: what the random models answer changes with every word of it."""
+
 pytestmark = pytest.mark.models
 
 
 def judge_of(folder: Path, **settings: Any) -> Any:
-    return open_llm(str(folder), **({"scale": BINARY, "dtype": "float32"} | settings))
+    return open_llm(str(folder), **({"scale": BINARY, "prompt": PROMPT, "dtype": "float32"} | settings))
 
 
 def on_scale(answers: list[Answer]) -> list[float]:
@@ -110,7 +113,7 @@ def test_what_is_cut_fills_the_window_and_leaves_prompt_and_query_whole(judge: A
     assert window - 5 < len(encoded.ids) <= window
     assert "A title captain" in text
     assert "captain\n\nWhich grade" in text
-    assert text.endswith("Answer with the number only.<|end|><|assistant|>")
+    assert text.endswith("Which grade does the document deserve?<|end|><|assistant|>")
 
 
 def test_a_document_without_blanks_is_cut_at_a_character(judge: Any) -> None:
@@ -216,7 +219,7 @@ def test_a_gguf_file_is_a_model_as_any(tmp_path: Path) -> None:
     judge = judge_of(file)
     answers = judge.judge(QUESTIONS)
     assert all(len(answer.probabilities or {}) == 2 for answer in answers)
-    assert judge.name == "tiny-q8 pointwise"
+    assert judge.name == "tiny-q8 fixed"
     assert judge.identity()["revision"] == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
 
 

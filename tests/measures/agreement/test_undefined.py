@@ -116,3 +116,35 @@ def test_the_ceiling_of_people_who_share_no_pair_is_undefined():
 
     assert (people.pairs, people.single) == (0, 3)
     assert people.graded["krippendorff_alpha"].reason == "no pair was graded by both"
+
+
+def test_judges_on_different_scales_share_no_pair_and_the_panel_says_why():
+    judged = panel([1, 2, 3], [10, 20, 30], grades=(0, 1, 2, 3), clusters=[1, 2, 3])
+    estimates = [*judged.graded.values(), *judged.binary[1].values()]
+
+    assert (judged.pairs, judged.out_of_scale) == (0, 3)
+    reason = "no pair was graded by both within the scale: the judges may have used different scales"
+    assert {(e.reason, e.interval.reason) for e in estimates} == {(reason, reason)}
+
+
+def test_one_pair_has_a_raw_agreement_but_no_kappa():
+    judged = panel([1], [1], grades=(0, 1), clusters=["q"])
+
+    assert judged.graded["raw_agreement"].value == 1
+    assert judged.graded["raw_agreement"].interval.reason == "only one query"
+    assert judged.graded["cohen_kappa"].reason.startswith("both gave one and the same grade")
+
+
+def test_a_scale_of_one_grade_leaves_nothing_to_agree_on():
+    judged = panel([0, 0], [0, 0], grades=(0,), clusters=[1, 2])
+
+    assert judged.binary == {}
+    assert judged.graded["raw_agreement"].value == 1
+    assert judged.graded["gwet_ac1"].reason == "the scale has one grade only"
+
+
+@pytest.mark.parametrize("weights", [[0, 0, 0], [1, 0, 1], [1, -1, 1], [1, float("nan"), 1]])
+def test_weights_of_zero_are_refused_for_no_pair_is_drawn_with_probability_infinity(weights):
+    for measured in (cohen_kappa, gwet_ac, krippendorff_alpha, fleiss_kappa, bias):
+        with pytest.raises(ValueError, match="every one must be a positive number"):
+            measured([0, 1, 1], [0, 1, 0], sample_weight=weights)

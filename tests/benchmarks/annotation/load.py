@@ -1,0 +1,93 @@
+"""Fifty people at once, and what their waiting comes to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import resource
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import quantiles
+
+from tests.benchmarks.annotation.client import Browser
+
+# After so many seconds people stop wherever they are; a server that takes longer is reported as it is.
+LONGEST = 900.0
+
+
+@dataclass(slots=True)
+class Clock:
+    """What one person's steps took (seconds); ``pause`` is the mean time that they read before they answer."""
+
+    pause: float
+    random: random.Random
+    until: float = 0.0
+    took: list[float] = field(default_factory=list)
+
+    async def read(self) -> None:
+        if self.pause:
+            await asyncio.sleep(self.random.uniform(0.5, 1.5) * self.pause)
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self.until
+
+    def add(self, since: float) -> None:
+        self.took.append(time.monotonic() - since)
+
+
+# Signs somebody in and returns their work, which runs until nothing is left or the clock is over.
+Work = Callable[[Clock], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Times in seconds. ``generator_cpu`` is the share of one core that the people took, ``load`` the machine's load
+    average over the minute before."""
+
+    what: str
+    answers: int
+    requests: int
+    seconds: float
+    took: Sequence[float]
+    generator_cpu: float
+    load: float
+
+    @property
+    def answers_per_second(self) -> float:
+        return self.answers / self.seconds
+
+    @property
+    def requests_per_second(self) -> float:
+        return self.requests / self.seconds
+
+    def percentile(self, percent: int) -> float:
+        return quantiles(self.took, n=100, method="inclusive")[percent - 1]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what:38} {self.answers:6,} answers in {self.seconds:7.1f} s   {self.answers_per_second:7.1f} answers/s   "
+            f"{self.requests_per_second:7.1f} requests/s   p50 {1000 * self.percentile(50):7.1f} ms   "
+            f"p95 {1000 * self.percentile(95):7.1f} ms   (people: {100 * self.generator_cpu:.0f} % of a core; load before: {self.load:.1f})"
+        )
+
+
+async def measure(what: str, *, browsers: Sequence[Browser], work: Sequence[Work], pause: float) -> Measured:
+    """Let all people work at the same time, each with their own browser, already signed in."""
+    load = os.getloadavg()[0]
+    before = sum(browser.requests for browser in browsers)
+    cpu = _cpu()
+    start = time.monotonic()
+    clocks = [Clock(pause, random.Random(number), start + LONGEST) for number in range(len(work))]
+    await asyncio.gather(*(person(clock) for person, clock in zip(work, clocks, strict=True)))
+    seconds = time.monotonic() - start
+    took = [one for clock in clocks for one in clock.took]
+    requests = sum(browser.requests for browser in browsers) - before
+    return Measured(what, len(took), requests, seconds, took, (_cpu() - cpu) / seconds, load)
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,194 @@
+"""Unjudged: PostgreSQL with its own durability, gunicorn as ``make serve`` runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import os
+import re
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.annotation.client import HOST, Answer, Browser
+from tests.benchmarks.annotation.load import Clock, Measured, measure
+from tests.benchmarks.annotation.servers import server
+from tests.benchmarks.annotation.texts import Text
+from tests.services import free_port, postgres_server
+
+if TYPE_CHECKING:
+    from judging.models import Pool
+
+ROOT = Path(__file__).resolve().parents[3]
+PASSWORD = "judging for a benchmark"
+WORKERS = 2
+THREADS = 4
+
+# Where all that is left is in the hands of others, a person looks again after so many seconds.
+LOOK_AGAIN = 1.0
+
+_FORM = re.compile(r'<form method="post"\s+action="([^"]+)"\s+hx-post="[^"]+"')
+_KEY = re.compile(r'name="key" value="([^"]+)"')
+_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+@dataclass(slots=True)
+class Person:
+    """One annotator at the judging page; ``sent`` keeps what they said, to be compared with what is stored."""
+
+    name: str
+    browser: Browser
+    page: str
+    sent: dict[tuple[int, uuid.UUID], int] = field(default_factory=dict)
+    shown: str = ""
+
+    async def sign_in(self) -> None:
+        form = await self.browser.get("/login/")
+        fields = {"csrfmiddlewaretoken": _one(_TOKEN, form.text), "username": self.name, "password": PASSWORD}
+        answer = await self.browser.post_form("/login/", fields, headers=self._origin)
+        if answer.status != 302:
+            raise RuntimeError(f"{self.name} could not sign in.")
+        await self._load()
+
+    async def work(self, clock: Clock) -> None:
+        while not clock.is_over:
+            if not _FORM.search(self.shown):
+                if "All judged" in self.shown:
+                    return
+                await asyncio.sleep(LOOK_AGAIN)
+                await self._load()
+                continue
+            await clock.read()
+            since = time.monotonic()
+            answer = await self._save()
+            clock.add(since)
+            self.shown = answer.text
+
+    async def _load(self) -> None:
+        self.shown = (await self.browser.get(self.page)).text
+
+    async def _save(self) -> Answer:
+        """What htmx sends when a grade's button is pressed."""
+        action = html.unescape(_one(_FORM, self.shown))
+        key = _one(_KEY, self.shown)
+        token = _one(_TOKEN, self.shown)
+        grade = uuid.UUID(key).int % 2
+        self.sent[int(action.rstrip("/").rpartition("/")[2]), uuid.UUID(key)] = grade
+        fields = {"csrfmiddlewaretoken": token, "key": key, "seconds": "1.5", "comment": "", "answer": str(grade)}
+        headers = {
+            **self._origin,
+            "X-CSRFToken": token,
+            "HX-Request": "true",
+            "HX-Target": "judging",
+            "HX-Current-URL": f"http://{HOST}:{self.browser.port}{self.page}",
+        }
+        return await self.browser.post_form(action, fields, headers=headers)
+
+    @property
+    def _origin(self) -> dict[str, str]:
+        return {"Origin": f"http://{HOST}:{self.browser.port}"}
+
+
+def _one(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    if found is None:
+        raise RuntimeError(f"The page lacks {pattern.pattern}: {text[:500]}")
+    return found[1]
+
+
+@contextmanager
+def running() -> Iterator[int]:
+    """PostgreSQL, an empty database, static files and gunicorn; the port."""
+    with postgres_server(durable=True) as url, tempfile.TemporaryDirectory(prefix="unjudged-benchmark-") as folder:
+        os.environ |= {"DATABASE_URL": url, "VAR_DIR": folder, "DJANGO_SETTINGS_MODULE": "annotator.settings"}
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        port = free_port()
+        gunicorn = [Path(sys.executable).with_name("gunicorn"), "annotator.wsgi", "--bind", f"{HOST}:{port}"]
+        options = ["--workers", WORKERS, "--threads", THREADS, "--log-level", "warning", "--chdir", ROOT]
+        with server([*gunicorn, *options], port=port, folder=Path(folder), env={}):
+            yield port
+
+
+def make_pool_of(texts: Sequence[Text], *, overlap: int) -> Pool:
+    """The pairs as a pool; each query has one known relevant document, shown beside."""
+    from tests.factories import make_collection, make_pool, make_run
+
+    documents = {text.docid: text.document for text in texts}
+    queries = {text.qid: text.query for text in texts}
+    known = {(qid, f"known-{qid}"): 1 for qid in queries}
+    first = {text.qid: text.document for text in reversed(texts)}
+    documents |= {docid: first[qid][::-1] for qid, docid in known}
+    collection = make_collection("benchmark", documents=documents, queries=queries, qrels=known)
+    ranked: dict[str, list[str]] = {}
+    for text in texts:
+        ranked.setdefault(text.qid, []).append(text.docid)
+    return make_pool(collection, make_run(collection, ranked), people=overlap, depth=max(map(len, ranked.values())))
+
+
+def make_people(pool: Pool, *, people: int, port: int) -> list[Person]:
+    from django.contrib.auth.hashers import make_password
+    from django.contrib.auth.models import User
+
+    # Hashed once, for hashing takes long on purpose; each person's sign-in still checks it.
+    password = make_password(PASSWORD)
+    names = [f"annotator{number}" for number in range(people)]
+    User.objects.bulk_create(User(username=name, password=password) for name in names)
+    return [Person(name, Browser(port), f"/pools/{pool.slug}/judge/") for name in names]
+
+
+def check(pool: Pool, people: Sequence[Person], *, pairs: int, overlap: int) -> str:
+    """Every answer sent is stored once, as it was sent, and no pair has more answers than wanted.
+
+    Raises: AssertionError.
+    """
+    from django.db.models import Count
+
+    from judging.models import Assignment, Judgment, JudgmentEvent
+
+    pair_of = {(query, document): pk for pk, query, document in pool.pairs.values_list("pk", "query", "document")}
+    events = JudgmentEvent.objects.values_list(
+        "judgment__judge__user__username", "judgment__query", "judgment__document", "key", "grade"
+    )
+    stored = {(name, pair_of[query, document], key): grade for name, query, document, key, grade in events}
+    sent = {(person.name, *what): grade for person in people for what, grade in person.sent.items()}
+    assert len(pair_of) == pairs, f"{len(pair_of)} pairs in the pool"
+    assert stored == sent, f"{len(sent)} answers sent, {len(stored)} stored"
+    assert JudgmentEvent.objects.count() == len(stored) == pairs * overlap, f"{len(stored)} answers"
+    judgments = Judgment.objects.by_people()
+    assert judgments.count() == pairs * overlap, f"{judgments.count()} judgments"
+    per_pair = judgments.values("query", "document").annotate(people=Count("judge", distinct=True))
+    assert {row["people"] for row in per_pair} == {overlap}, "the overlap is not as wanted"
+    done = Assignment.objects.filter(pair__pool=pool, state="done").count()
+    assert done == Assignment.objects.count() == pairs * overlap, f"{done} slots done"
+    return f"{len(stored):,} answers sent, each stored once; {len(pair_of):,} pairs, each judged by {overlap} people."
+
+
+def run(texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
+    with running() as port:
+        pool = make_pool_of(texts, overlap=overlap)
+        persons = make_people(pool, people=people, port=port)
+        measured = asyncio.run(_run(persons, pause))
+        print(check(pool, persons, pairs=len(texts), overlap=overlap))
+    return measured
+
+
+async def _run(people: Sequence[Person], pause: float) -> Measured:
+    await asyncio.gather(*(person.sign_in() for person in people))
+    browsers = [person.browser for person in people]
+    try:
+        work = [person.work for person in people]
+        return await measure("Unjudged", browsers=browsers, work=work, pause=pause)
+    finally:
+        for browser in browsers:
+            browser.close()

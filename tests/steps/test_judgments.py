@@ -1,0 +1,60 @@
+"""What a judge says is stored with its history, in one transaction."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from judging.models import Judgment, JudgmentEvent
+from judging.steps.judgments import Said, said_before, say
+from tests.factories import make_collection, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tell():
+    collection, person = make_collection(), make_person()
+    query, document = collection.queries.get(), collection.documents.get(docid="d1")
+    return lambda *args, **fields: say(
+        judge=person, query_id=query.pk, document_id=document.pk, said=Said(*args, **fields)
+    )
+
+
+def test_a_second_answer_takes_the_place_of_the_first_and_the_history_has_both(tell):
+    first = tell("graded", 1, comment="sure", seconds=2.0, assisted=True)
+    second = tell("graded", 0)
+    assert first.pk == second.pk
+    assert (second.grade, second.comment, second.seconds, second.assisted) == (0, "", None, False)
+    assert second.updated_at > first.updated_at
+    history = second.events.values_list("outcome", "grade", "comment", "seconds", "assisted")
+    assert list(history) == [("graded", 1, "sure", 2.0, True), ("graded", 0, "", None, False)]
+
+
+def test_an_answer_without_a_grade_takes_the_earlier_grade_away(tell):
+    tell("graded", 1)
+    assert tell("cannot_judge", 1).grade is None
+    assert Judgment.objects.get().grade is None
+
+
+def test_a_key_finds_what_was_stored_with_it(tell):
+    key = uuid4()
+    assert said_before(key) is None
+    judgment = tell("graded", 1, key=key)
+    assert said_before(key) == judgment
+
+
+def test_the_same_key_twice_stores_neither_a_judgment_nor_an_event(tell):
+    key = uuid4()
+    tell("graded", 1, key=key)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        tell("graded", 0, key=key)
+    assert (Judgment.objects.get().grade, JudgmentEvent.objects.count()) == (1, 1)
+
+
+def test_graded_without_a_grade_is_refused_by_the_database(tell):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        tell("graded")
+    assert not Judgment.objects.exists()

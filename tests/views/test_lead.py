@@ -1,0 +1,355 @@
+"""The lead's pages, each with data, with little of it and with none."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import pytest
+from django.urls import reverse
+
+from judging.formats.scale import default_scale
+from judging.models import Assignment, Collection, Judge, Judgment, LeaseState, Pool
+from judging.steps import serve
+from judging.steps.export import export_qrels
+from judging.steps.merge import Policy, llm_judges_of
+from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool, make_run
+from tests.views.conftest import judge_all
+from tests.views.pages import HTMX, Page
+from tests.views.test_judge import WRITE, writes
+
+pytestmark = pytest.mark.django_db
+
+
+def url(name: str, of: Collection | Pool) -> str:
+    return reverse(name, args=[of.slug])
+
+
+def fragment(browser, address: str) -> Page:
+    return browser.page(address, htmx=True)
+
+
+# --- Overview ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_collection_the_overview_tells_how_to_load_one(as_lead):
+    page = as_lead.page(reverse("overview"))
+    assert "No collection is loaded yet. Load one with: python manage.py import_beir DIR_OR_ZIP" in page.text
+
+
+def test_the_overview_tells_the_next_thing_to_do_for_each_collection(as_lead):
+    make_collection("bare")
+    ranked = make_collection("ranked", qrels={("q1", "d1"): 1})
+    make_run(ranked, {"q1": ["d1"]})
+    page = as_lead.page(reverse("overview"))
+    assert "python manage.py index bare && python manage.py retrieve bare" in page.text
+    assert "python manage.py rerank ranked" in page.text
+    assert "3 documents, 1 queries, 1 original judgments" in page.text
+
+
+def test_the_overview_lists_the_pools_of_each_collection_with_their_status(judged_pool, pool, as_lead):
+    Pool.objects.filter(pk=pool.pk).update(status=Pool.Status.PAUSED)
+    page = as_lead.page(reverse("overview"))
+    assert {url("pool", judged_pool), url("pool", pool)} <= {link["href"] for link in page.all("a")}
+    assert "cran paused" in page.text
+    assert "trec open" in page.text
+
+
+# --- Collection -------------------------------------------------------------------------------------------------------
+
+
+def test_a_collection_with_nothing_done_yet_is_shown_with_what_to_do(as_lead):
+    page = as_lead.page(url("collection", make_collection("bare")))
+    assert "No run is there yet." in page.text
+    assert "No pool is open yet." in page.text
+    assert "Original judgments 0" in page.text
+    assert not page.all("table")
+
+
+def test_a_collection_with_a_run_and_no_qrels_is_shown(as_lead):
+    collection = make_collection("unjudged")
+    make_run(collection, {"q1": ["d1"]})
+    assert as_lead.get(url("collection", collection)).status_code == 200
+
+
+def test_a_collection_with_one_run_has_its_figures(as_lead):
+    collection = make_collection("small", documents=["d1", "d2"], qrels={("q1", "d1"): 1})
+    make_run(collection, {"q1": ["d1", "d2"]})
+    page = as_lead.page(url("collection", collection))
+    assert "Of the ten documents that bm25 puts first, 50 % have an original judgment." in page.text
+    assert re.search(r"bm25 .500 .* 1.000 .* imported", page.text)
+
+
+def test_a_collection_is_described_as_a_paper_would(judged_pool, as_lead):
+    page = as_lead.page(url("collection", judged_pool.collection))
+    assert "Documents 14 Queries 4 Original judgments 6" in page.text
+    assert "0 Not relevant 1 1 Relevant 1 2 Highly relevant 4" in page.text
+    assert "Documents sharing their text with another 2" in page.text
+    assert "Judgments a query: fewest, median, most 1 · 2 · 2" in page.text
+    assert [row["href"] for row in page.all("a", class_="button")] == [
+        url("evaluation", judged_pool.collection),
+        url("export", judged_pool.collection),
+    ]
+
+
+def test_runs_that_were_interrupted_are_not_shown(judged_pool, as_lead):
+    make_run(judged_pool.collection, {"q0": ["d1"]}, name="half", complete=False)
+    assert "half" not in as_lead.page(url("collection", judged_pool.collection)).text
+
+
+# --- Pool -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_pool_that_nobody_began_says_so(pool, as_lead):
+    page = as_lead.page(url("pool", pool))
+    assert "0 of 3 pairs have all the answers that are wanted; 0 of 3 answers are given." in page.text
+    assert "Nobody has begun." in page.text
+    assert "No LLM has judged yet: python manage.py prefill_llm cran" in page.text
+    assert "1 of 1, seed 0" in page.text
+
+
+def test_a_pool_shows_who_did_how_much(judged_pool, as_lead):
+    page = as_lead.page(url("pool", judged_pool))
+    assert "12 of 20 pairs have all the answers that are wanted; 27 of 40 answers are given." in page.text
+    assert "ben 12 3 4.0" in page.text
+    assert "ada 15 0 4.0" in page.text
+    assert re.search(r"first · \w{8} 8 4 4 4 20 / 20", page.text)
+    assert "Look twice" in page.text
+
+
+def test_a_pool_shows_what_is_in_hand_and_what_was_not_timed(pool, person, as_lead):
+    serve.next_pair(pool=pool, annotator=person)
+    page = as_lead.page(url("pool", pool))
+    assert "ann 0 3 – –" in page.text
+    assert "3 pairs are in somebody's hands now" in page.text
+
+
+def test_the_part_of_the_pool_that_changes_comes_alone_to_htmx(judged_pool, as_lead):
+    part = fragment(as_lead, url("pool", judged_pool))
+    assert not part.all("html")
+    assert part.one("div", id="pool-progress")["hx-get"] == url("pool", judged_pool)
+    assert part.text in as_lead.page(url("pool", judged_pool)).text
+
+
+@pytest.mark.parametrize(("htmx", "status"), [(False, 303), (True, 204)])
+def test_a_pool_is_paused_closed_and_opened_again(pool, as_lead, htmx, status):
+    for wanted in ("paused", "closed", "open"):
+        page = as_lead.page(url("pool", pool))
+        offered = [button["value"] for button in page.all("button", name="status")]
+        assert wanted in offered
+        response = as_lead.post(url("pool-status", pool), {"status": wanted}, headers=HTMX if htmx else {})
+        assert response.status_code == status
+        assert response.headers["HX-Redirect" if htmx else "Location"] == url("pool", pool)
+        assert Pool.objects.get().status == wanted
+        assert f"The pool is {wanted} now." in as_lead.page(url("pool", pool)).text
+
+
+@pytest.mark.parametrize("status", ["", "ajar", "OPEN"])
+def test_a_status_that_does_not_exist_is_said_and_changes_nothing(pool, as_lead, status):
+    response = as_lead.post(url("pool-status", pool), {"status": status}, follow=True)
+    assert f"A pool is open, paused, closed; found '{status}'." in Page(response.content.decode()).text
+    assert Pool.objects.get().status == "open"
+
+
+# --- Agreement --------------------------------------------------------------------------------------------------------
+
+
+def test_agreement_before_anybody_judged(pool, as_lead):
+    page = as_lead.page(url("agreement", pool))
+    assert "Nobody has judged yet" in page.text
+    assert "python manage.py prefill_llm cran" in page.text
+    assert not page.all("table")
+
+
+def test_agreement_of_people_without_an_llm(pool, person, as_lead):
+    judge_all(pool, person, [1, 0])
+    page = as_lead.page(url("agreement", pool))
+    assert "People have judged; no LLM has yet" in page.text
+    assert "people find 50 % relevant" in page.text
+    assert "Beside the 1 known positives the pool holds at least 1 more." in page.text
+    assert "No pair was judged by two people" in page.text
+
+
+def test_agreement_of_an_llm_without_people(pool, as_lead):
+    make_judgment(make_llm(), pool.collection, "q1", "d1", 1)
+    page = as_lead.page(url("agreement", pool))
+    assert "People and LLM share no judged pair yet" in page.text
+    assert "No pair was graded by both, so there is nothing to compare." in page.text
+
+
+def test_agreement_on_a_single_pair_shows_what_is_undefined_as_undefined(pool, person, as_lead):
+    judge_all(pool, person, [1])
+    make_judgment(make_llm("solo"), pool.collection, "q1", "d1", 1)
+    page = as_lead.page(url("agreement", pool))
+    assert "People and solo agree on 100 % of 1 pairs" in page.text
+    assert re.search(r"Cohen's kappa undefined", page.text)
+    assert "nan" not in page.text.lower()
+
+
+def test_agreement_where_llm_answers_could_not_be_read(pool, person, as_lead):
+    judge_all(pool, person, [1, 0, None])
+    llm = make_llm()
+    for docid, outcome in (("d1", "unparsed"), ("d2", "failed"), ("d3", "out_of_scale")):
+        make_judgment(llm, pool.collection, "q1", docid, None, outcome=outcome)
+    page = as_lead.page(url("agreement", pool))
+    assert "People and LLM share no judged pair yet" in page.text
+    assert "Left out: 1 unreadable, 1 failed, 1 people could not judge." in page.text
+
+
+def test_agreement_with_two_people_and_two_llms(judged_pool, as_lead):
+    page = as_lead.page(url("agreement", judged_pool))
+    assert re.search(r"People and first agree on \d+ % of \d pairs", page.text)
+    for llm in ("first", "second"):
+        assert re.search(rf"People with {llm} · \w{{8}}", page.text)
+    assert "People with people" in page.text
+    assert "Raw agreement" in page.text
+    assert "Quadratic kappa" in page.text
+    assert len(page.all("table", class_="confusion")) == 2
+    assert len(page.all("svg", class_="interval")) > 10
+    assert "nan" not in page.text.lower()
+
+
+def test_agreement_on_a_binary_scale_leaves_out_what_says_the_same(pool, person, as_lead):
+    judge_all(pool, person, [1, 0, 1])
+    llm = make_llm()
+    for docid, grade in (("d1", 1), ("d2", 1), ("d3", 0)):
+        make_judgment(llm, pool.collection, "q1", docid, grade)
+    page = as_lead.page(url("agreement", pool))
+    assert "Cohen's kappa" in page.text
+    assert "Quadratic kappa" not in page.text
+
+
+def test_agreement_is_the_same_at_each_load(judged_pool, as_lead):
+    assert len({as_lead.page(url("agreement", judged_pool)).text for _ in range(2)}) == 1
+
+
+# --- Evaluation -------------------------------------------------------------------------------------------------------
+
+
+def test_what_keeps_a_collection_from_being_evaluated_is_said_on_its_page(as_lead):
+    unjudged, bare = make_collection("unjudged"), make_collection("bare", qrels={("q1", "d1"): 1})
+    make_run(unjudged, {"q1": ["d1"]})
+    for collection, reason in ((unjudged, "unjudged has no original qrels"), (bare, "bare has no run yet")):
+        response = as_lead.get(url("evaluation", collection), follow=True)
+        assert response.redirect_chain == [(url("collection", collection), 303)]
+        assert reason in Page(response.content.decode()).text
+
+
+def test_evaluation_of_one_run_has_no_order_to_compare(pool, as_lead):
+    page = as_lead.page(url("evaluation", pool.collection))
+    assert "Every run under the 1 original judgments, and under the 1 that there are now." in page.text
+    assert "Kendall's tau between the two orders of the runs: undefined." in page.text
+
+
+def test_evaluation_before_and_after(judged_pool, as_lead):
+    collection = judged_pool.collection
+    page = as_lead.page(url("evaluation", collection))
+    after = re.search(r"6 original judgments, and under the (\d+) that there are now", page.text)
+    assert after
+    assert len(page.all("table")) == 2
+    (first, _second) = page.all("input", name="llm")
+    with_llm = as_lead.page(f"{url('evaluation', collection)}?llm={first['value']}")
+    more = re.search(r"under the (\d+) that there are now", with_llm.text)
+    assert more
+    assert int(more[1]) >= int(after[1]) > 6
+    assert [box["value"] for box in with_llm.all("input", name="llm") if "checked" in box] == [first["value"]]
+
+
+# --- Export -----------------------------------------------------------------------------------------------------------
+
+
+def test_export_of_a_collection_without_any_judgment(as_lead):
+    collection = make_collection("bare")
+    assert "0 judgments, each with its source:" in as_lead.page(url("export", collection)).text
+    assert as_lead.get(url("export-download", collection)).status_code == 200
+
+
+def test_export_shows_what_each_source_gives_and_what_is_left_out(judged_pool, as_lead):
+    page = as_lead.page(url("export", judged_pool.collection))
+    assert re.search(r"qrels 1 1 4 6", page.text)
+    assert re.search(r"people( \d+){4}", page.text)
+    assert re.search(r"\d+ pairs are left out: people are undecided", page.text)
+
+
+def test_the_counts_come_alone_to_htmx_and_follow_the_choice(judged_pool, as_lead):
+    address = url("export", judged_pool.collection)
+    (first, _) = as_lead.page(address).all("input", name="llm")
+    part = fragment(as_lead, f"{address}?llm={first['value']}&no_duplicates=1")
+    assert not part.all("html")
+    assert re.search(r"llm( \d+){4}", part.text)
+    download = part.one("a", class_="button main")["href"]
+    assert download == f"{url('export-download', judged_pool.collection)}?llm={first['value']}&no_duplicates=1"
+
+
+@pytest.mark.parametrize("llms", [0, 1, 2])
+@pytest.mark.parametrize("duplicates", [True, False])
+def test_the_download_holds_what_the_step_writes_under_the_same_policy(
+    judged_pool, as_lead, tmp_path, llms, duplicates
+):
+    collection = judged_pool.collection
+    chosen = tuple(llm_judges_of(collection)[:llms])
+    query = "&".join([*(f"llm={judge.pk}" for judge in chosen), *([] if duplicates else ["no_duplicates=1"])])
+    response = as_lead.get(f"{url('export-download', collection)}?{query}")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="trec-augmented.zip"'
+    with zipfile.ZipFile(io.BytesIO(response.body)) as archive:
+        inside = {name.removeprefix("trec-augmented/"): archive.read(name) for name in archive.namelist()}
+    folder = export_qrels(
+        collection=collection, out=tmp_path / "out", policy=Policy(chosen, duplicates=duplicates)
+    ).folder
+    assert inside == {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+    assert as_lead.get(f"{url('export-download', collection)}?{query}").body == response.body
+
+
+def test_an_llm_that_does_not_exist_is_no_server_error(judged_pool, as_lead):
+    for wrong in ("0", "x", "9" * 30, ""):
+        assert as_lead.get(f"{url('export', judged_pool.collection)}?llm={wrong}").status_code == 200
+
+
+def test_people_are_no_choice_among_the_llms(judged_pool, as_lead):
+    person = Judge.objects.filter(kind="person").first()
+    plain, chosen = (
+        as_lead.page(url("export", judged_pool.collection) + query, htmx=True).text
+        for query in ("", f"?llm={person.pk}")
+    )
+    assert plain == chosen
+
+
+def test_grades_outside_the_scale_keep_their_column(as_lead):
+    collection = make_collection(qrels={("q1", "d1"): -2, ("q1", "d2"): 1}, scale=default_scale(1))
+    page = as_lead.page(url("export", collection))
+    assert "qrels 1 0 1 2" in page.text
+    assert as_lead.get(url("collection", collection)).status_code == 200
+
+
+# --- All of them ------------------------------------------------------------------------------------------------------
+
+
+def test_no_page_of_the_lead_writes_a_thing(judged_pool, as_lead):
+    before = (Judgment.objects.count(), Assignment.objects.filter(state=LeaseState.DONE).count())
+    for name in ("pool", "agreement"):
+        assert writes(as_lead, url(name, judged_pool)) == set(), name
+    for name in ("collection", "evaluation", "export", "export-download"):
+        assert writes(as_lead, url(name, judged_pool.collection)) == set(), name
+    assert writes(as_lead, reverse("overview")) == set()
+    assert before == (Judgment.objects.count(), Assignment.objects.filter(state=LeaseState.DONE).count())
+    assert WRITE.match('INSERT INTO "judging_pair" VALUES')
+
+
+def test_pool_and_agreement_cost_the_same_whatever_the_size_of_the_pool(as_lead, django_assert_num_queries):
+    people = [make_person(), make_person()]
+    for size in (2, 40):
+        docids = [f"d{n}" for n in range(size)]
+        collection = make_collection(documents=docids, queries=["q1", "q2"])
+        pool = make_pool(collection, name=f"size {size}", depth=size, people=2)
+        llm = make_llm()
+        for docid in docids:
+            make_judgment(llm, collection, "q1", docid, 1)
+        for person in people:
+            judge_all(pool, person, [1, 0] * size)
+        with django_assert_num_queries(13):
+            as_lead.get(url("pool", pool))
+        with django_assert_num_queries(10):
+            as_lead.get(url("agreement", pool))
