@@ -105,6 +105,18 @@ def _database() -> dict[str, object]:
 
 
 DATABASES = {"default": _database()}
+
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Rendered plots, by the hash of what they show; shared by all workers, the oldest thrown out.
+    "plots": {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": VAR_DIR / "plots",
+        "TIMEOUT": None,
+        "OPTIONS": {"MAX_ENTRIES": 2_000},
+    },
+}
+
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -119,6 +131,10 @@ LOGOUT_REDIRECT_URL = "login"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("fr", _("French"))]
 LOCALE_PATHS = [BASE_DIR / "judging" / "locale"]
+# Chosen in the header, before or after signing in; remembered for a year.
+LANGUAGE_COOKIE_AGE = 365 * 24 * 60 * 60
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_HTTPONLY = True
 TIME_ZONE = env_time_zone("TIME_ZONE", "UTC")
 USE_TZ = True
 
@@ -149,7 +165,7 @@ X_FRAME_OPTIONS = "DENY"
 
 # A plain-http demo must work; behind TLS this one switch makes cookies and redirects strict.
 BEHIND_TLS = env_bool("BEHIND_TLS", default=False)
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = BEHIND_TLS
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = SECURE_SSL_REDIRECT = BEHIND_TLS
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -26,7 +26,7 @@ def make_collection(
     scale: Scale | None = None,
     exclude_self: bool = False,
 ) -> Collection:
-    """A collection of documents (id → text) and queries (id → text), with original qrels ((query, document) → grade)."""
+    """A collection of documents and queries (id → text), with original qrels ((query, document) → grade)."""
     slug = slug or f"c{next(_numbers)}"
     collection = Collection.objects.create(
         slug=slug,
@@ -99,7 +99,9 @@ def make_llm(name: str = "llm", **configuration: object) -> Judge:
     return Judge.objects.create(kind="llm", name=name, configuration=configuration, fingerprint=fingerprint)
 
 
-def make_judgment(judge: Judge, collection: Collection, qid: str, docid: str, grade: int | None, **fields: object) -> Judgment:
+def make_judgment(
+    judge: Judge, collection: Collection, qid: str, docid: str, grade: int | None, **fields: object
+) -> Judgment:
     """A judgment; ``grade`` None is one without a grade (``outcome`` cannot_judge unless said)."""
     outcome = "graded" if grade is not None else fields.pop("outcome", "cannot_judge")
     return Judgment.objects.create(

@@ -19,7 +19,7 @@ from typing import NoReturn
 import pytest
 
 
-class ServiceMissing(Exception):
+class ServiceMissingError(Exception):
     """The service is not installed here; the message says what would install it."""
 
 
@@ -38,11 +38,11 @@ def _postgres_binaries() -> Path:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: path.parent.parent.name)
     on_path = shutil.which("initdb")
     if not found and not on_path:
-        raise ServiceMissing("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+        raise ServiceMissingError("PostgreSQL is not installed (Debian: apt-get install postgresql)")
     return Path(on_path).parent if on_path else found[-1].parent
 
 
-def skip_or_fail(missing: ServiceMissing) -> NoReturn:
+def skip_or_fail(missing: ServiceMissingError) -> NoReturn:
     """For fixtures: a test that needs a service which is not there is skipped with the reason, or fails in CI."""
     if require_services():
         pytest.fail(str(missing))
@@ -54,7 +54,7 @@ def elasticsearch_server() -> Iterator[str]:
     """A new, empty Elasticsearch-compatible server (the package noida-db) on a free port; its address."""
     binary = Path(sys.executable).with_name("noida-db")
     if not binary.exists():
-        skip_or_fail(ServiceMissing("noida-db is not installed (pip install -r tests/requirements.txt)"))
+        skip_or_fail(ServiceMissingError("noida-db is not installed (pip install -r tests/requirements.txt)"))
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="unjudged-elasticsearch-") as folder:
         command = [binary, "start", "--only", "elasticsearch", "--elasticsearch-port", str(port), "--data-dir", folder]
@@ -65,7 +65,7 @@ def elasticsearch_server() -> Iterator[str]:
         url = f"http://127.0.0.1:{port}"
         try:
             if not _answers(port, server):
-                skip_or_fail(ServiceMissing(f"noida-db did not start: {' '.join(map(str, command))}"))
+                skip_or_fail(ServiceMissingError(f"noida-db did not start: {' '.join(map(str, command))}"))
             yield url
         finally:
             os.killpg(server.pid, signal.SIGTERM)

@@ -46,6 +46,7 @@ def tiny_phi3(
     says: Sequence[str] = ("0", "1"),
     after_blank: Sequence[str] = (),
     chat_template: str = CHAT_TEMPLATE,
+    sliding_window: int | None = None,
 ) -> Path:
     """A Phi-3 of two layers with random weights that answers with one of ``says``, after a blank with ``after_blank``.
 
@@ -66,7 +67,7 @@ def tiny_phi3(
         num_key_value_heads=2,
         max_position_embeddings=512,
         initializer_range=0.3,
-        sliding_window=None,
+        sliding_window=sliding_window,
         tie_word_embeddings=False,
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=tokenizer.eos_token_id,

@@ -6,14 +6,14 @@ import os
 import subprocess
 import sys
 
-from tests.services import ServiceMissing, postgres_server, require_services
+from tests.services import ServiceMissingError, postgres_server, require_services
 
 
 def main(command: list[str]) -> int:
     try:
         with postgres_server() as url:
             return subprocess.run(command, env={**os.environ, "DATABASE_URL": url}, check=False).returncode
-    except ServiceMissing as missing:
+    except ServiceMissingError as missing:
         print(f"Not run on PostgreSQL: {missing}")
         return 1 if require_services() else 0
 

@@ -107,7 +107,7 @@ def _transfer(address: str, part: Path, on_bytes: OnBytes) -> None:
                 stream.seek(start)
                 on_bytes(start, total)
                 size = start
-                while block := response.read(_BLOCK):
+                while block := _block(response):
                     stream.write(block)
                     size += len(block)
                     on_bytes(len(block), total)
@@ -117,6 +117,14 @@ def _transfer(address: str, part: Path, on_bytes: OnBytes) -> None:
             )
     except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
         raise UserError(f"{address}: {_reason(error)}") from None
+
+
+def _block(response: Any) -> bytes:
+    """The next bytes; what came of them where the connection broke off, which some Pythons raise."""
+    try:
+        return bytes(response.read(_BLOCK))
+    except http.client.IncompleteRead as error:
+        return error.partial
 
 
 def _open(address: str, there: int) -> Any:
@@ -137,7 +145,8 @@ def _urlopen(address: str, headers: dict[str, str]) -> Any:
     if not address.startswith(("https://", "http://")):
         raise UserError(f"expected an address that begins with https://, found {address!r}.")
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 (checked above)
-    return urllib.request.urlopen(request, timeout=_TIMEOUT)  # noqa: S310
+    # An opener of our own reads the proxies now; urlopen's reads them once a process.
+    return urllib.request.build_opener().open(request, timeout=_TIMEOUT)
 
 
 def _range(response: Any) -> tuple[int, int | None]:

@@ -45,10 +45,10 @@ class IrDataset:
 
     def documents(self, *, progress: Progress | None = None, on_error: OnError = refuse) -> Iterator[Document]:  # noqa: ARG002
         """``progress`` hears nothing: bytes are not told."""
-        yield from _unique(self._dataset.docs_iter(), "doc_id", self._label("documents"), _document, on_error)
+        yield from _unique(self._records("docs"), "doc_id", self._label("documents"), _document, on_error)
 
     def queries(self, *, progress: Progress | None = None, on_error: OnError = refuse) -> Iterator[Query]:  # noqa: ARG002
-        yield from _unique(self._dataset.queries_iter(), "query_id", self._label("queries"), _query, on_error)
+        yield from _unique(self._records("queries"), "query_id", self._label("queries"), _query, on_error)
 
     def qrels(
         self,
@@ -60,8 +60,18 @@ class IrDataset:
     ) -> Iterator[Qrel]:
         self._check(split)
         name = self._label("qrels")
-        qrels = _qrels(self._dataset.qrels_iter(), name, on_error)
+        qrels = _qrels(self._records("qrels"), name, on_error)
         return unique_pairs(qrels, lambda qrel: qrel.grade, name=name, warn=warn, on_error=on_error)
+
+    def _records(self, part: str) -> Iterator[Any]:
+        """What the package yields; it fetches the files when the first record is asked for."""
+        try:
+            yield from getattr(self._dataset, f"{part}_iter")()
+        except Exception as error:
+            raise UserError(
+                f"ir_datasets {self.identifier}: expected its {part}, found: {type(error).__name__}: {error}. "
+                "What the package needs for this data set is told at https://ir-datasets.com"
+            ) from error
 
     def _check(self, split: str) -> None:
         if split not in self.splits():
@@ -83,9 +93,9 @@ class IrDataset:
         return {
             f"{self.identifier}/{part}": _checksum(records)
             for part, records in (
-                ("documents", self._dataset.docs_iter()),
-                ("queries", self._dataset.queries_iter()),
-                ("qrels", self._dataset.qrels_iter()),
+                ("documents", self._records("docs")),
+                ("queries", self._records("queries")),
+                ("qrels", self._records("qrels")),
             )
         }
 

@@ -132,5 +132,13 @@ def _time(value: object, key: str, name: str, line: int) -> datetime | None:
 
 
 def row_of(line: JudgmentLine) -> dict[str, Any]:
-    """The values of ``KEYS``, in that order."""
-    return {key: getattr(line, key) for key in KEYS}
+    """The values of ``KEYS``, in that order, times in UTC."""
+    row = {key: getattr(line, key) for key in KEYS}
+    row["created_at"], row["updated_at"] = _utc(line.created_at), _utc(line.updated_at)
+    return row
+
+
+def _utc(time: datetime | None) -> datetime | None:
+    if time is None or time.tzinfo is UTC:
+        return time
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)

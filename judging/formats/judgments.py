@@ -155,7 +155,7 @@ def _judge(judgment: JudgmentLine) -> tuple[str, str, str]:
 
 def write_judgments(stream: IO[bytes], lines: Iterable[JudgmentLine]) -> None:
     """Writes JSON lines in the order given, keys in a fixed order; what is empty is left out."""
-    option = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
+    option = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
     stream.writelines(orjson.dumps(_json_row(line), option=option) for line in lines)
 
 

@@ -63,7 +63,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
-        return orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC).decode().strip('"')
+        return orjson.dumps(value, option=orjson.OPT_UTC_Z).decode().strip('"')
     if isinstance(value, int | float):
         return repr(value)
     return orjson.dumps({str(grade): probability for grade, probability in sorted(value.items())}).decode()
@@ -104,7 +104,11 @@ def csv_rows(
         first = next(lines, None)
     if first is None:
         return
-    delimiter, columns = _header(first, name, texts.first)
+    try:
+        delimiter, columns = _header(first, name, texts.first)
+    except FileError as error:
+        on_error(error)
+        return
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         texts.begin()

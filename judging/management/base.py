@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError
@@ -59,6 +60,19 @@ class StepCommand(BaseCommand):
     def track(self, items: Iterable[T], total: int | None, what: str) -> Iterable[T]:
         """A progress bar on a terminal, nothing in a file or a pipe."""
         return tqdm(items, total=total, desc=what, disable=None, file=sys.stderr, dynamic_ncols=True, leave=False)
+
+    @contextmanager
+    def bytes_bar(self, what: str) -> Iterator[Callable[[int, int | None], None]]:
+        """The same for a transfer: what is to be told how many more bytes came, and how many there are in all."""
+        with tqdm(
+            desc=what, unit="B", unit_scale=True, disable=None, file=sys.stderr, dynamic_ncols=True, leave=False
+        ) as bar:
+
+            def tell(more: int, total: int | None) -> None:
+                bar.total = total
+                bar.update(more)
+
+            yield tell
 
     def say(self, *lines: str) -> None:
         for line in lines:

@@ -1,17 +1,21 @@
 """What is kept, one file a subject."""
 
 from judging.models.collection import Collection, Document, Query
+from judging.models.invitation import Invitation
 from judging.models.judge import Judge, fingerprint_of
 from judging.models.judgment import Judgment, JudgmentEvent, Outcome
 from judging.models.lease import LeaseState
 from judging.models.pool import Assignment, Pair, Pool, PrefillTask, Skip
+from judging.models.probe import Probe
 from judging.models.run import Hit, Run
+from judging.models.training import TrainingAnswer, TrainingPair
 
 __all__ = [
     "Assignment",
     "Collection",
     "Document",
     "Hit",
+    "Invitation",
     "Judge",
     "Judgment",
     "JudgmentEvent",
@@ -20,8 +24,11 @@ __all__ = [
     "Pair",
     "Pool",
     "PrefillTask",
+    "Probe",
     "Query",
     "Run",
     "Skip",
+    "TrainingAnswer",
+    "TrainingPair",
     "fingerprint_of",
 ]

@@ -40,6 +40,7 @@ class Judge(models.Model):
     )
     configuration = models.JSONField(_("configuration"), default=dict, blank=True)
     fingerprint = models.CharField(_("fingerprint"), max_length=64, blank=True)
+    prompt = models.TextField(_("prompt"), blank=True, help_text=_("Of an LLM: what it is asked, to be read."))
     created_at = models.DateTimeField(_("created at"), db_default=Now())
 
     class Meta:

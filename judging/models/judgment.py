@@ -54,6 +54,9 @@ class Judgment(models.Model):
     assisted = models.BooleanField(
         _("assisted"), default=False, help_text=_("The person saw an LLM label before giving this one.")
     )
+    revealed_at = models.DateTimeField(
+        _("revealed at"), null=True, blank=True, help_text=_("When the person was shown what an LLM said of the pair.")
+    )
     created_at = models.DateTimeField(_("created at"), db_default=Now())
     updated_at = models.DateTimeField(_("updated at"), db_default=Now())
 

@@ -26,9 +26,9 @@ class LeaseQuerySet(models.QuerySet["_L"]):
     def claim(self, *, lease: timedelta, limit: int | None = None, **holder: Any) -> list[int]:
         """Hand rows of this query set, in its order, to a holder; the primary keys of those that were got.
 
-        Each row is taken by one conditional UPDATE, and its row count says whether it was got: two claimants may see
-        the same free row, only one of them changes it. A row that the holder may not have (a constraint says so, such
-        as one slot of a pair a person) is passed over.
+        Rows are taken by a conditional UPDATE, and what it changed says which were got: two claimants may see the same
+        free row, only one of them changes it. A row that the holder may not have (a constraint says so, such as one
+        slot of a pair a person) is passed over.
         """
         claimed: list[int] = []
         refused: list[int] = []
@@ -36,22 +36,35 @@ class LeaseQuerySet(models.QuerySet["_L"]):
             # As many again as are wanted, for others may be taking the first of them at this moment.
             wanted = None if limit is None else 2 * (limit - len(claimed))
             seen = list(self.available().exclude(pk__in=refused).values_list("pk", flat=True)[:wanted])
-            for pk in seen:
-                try:
-                    if self._claim_one(pk, lease, holder):
-                        claimed.append(pk)
-                except IntegrityError:
-                    refused.append(pk)
-                if len(claimed) == limit:
-                    break
-            if limit is None or not seen:
+            looked_in_vain = not seen
+            while seen and (limit is None or len(claimed) < limit):
+                size = len(seen) if limit is None else limit - len(claimed)
+                batch, seen = seen[:size], seen[size:]
+                claimed += self._claim_all(batch, lease, holder, refused)
+            if limit is None or looked_in_vain:
                 break
         return claimed
 
+    def _claim_all(self, pks: list[int], lease: timedelta, holder: dict[str, Any], refused: list[int]) -> list[int]:
+        try:
+            return self._take(pks, lease, holder)
+        except IntegrityError:
+            if len(pks) == 1:
+                refused += pks
+                return []
+        return [pk for one in pks for pk in self._claim_all([one], lease, holder, refused)]
+
     @transaction.atomic
-    def _claim_one(self, pk: int, lease: timedelta, holder: dict[str, Any]) -> bool:
-        row = self.model._default_manager.filter(pk=pk).available()
-        return bool(row.update(state=LeaseState.LEASED, leased_until=timezone.now() + lease, **holder))
+    def _take(self, pks: list[int], lease: timedelta, holder: dict[str, Any]) -> list[int]:
+        rows = self.model._default_manager.filter(pk__in=pks)
+        until = timezone.now() + lease
+        # Locked in one order, or two claimants of the same rows could wait for each other for ever.
+        list(rows.available().order_by("pk").select_for_update().values_list("pk", flat=True))
+        taken = rows.available().update(state=LeaseState.LEASED, leased_until=until, **holder)
+        if taken == len(pks):
+            return pks
+        mine = set(rows.filter(state=LeaseState.LEASED, leased_until=until, **holder).values_list("pk", flat=True))
+        return [pk for pk in pks if pk in mine]
 
 
 class Leased(models.Model):

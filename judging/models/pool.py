@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +12,13 @@ from judging.models.collection import Collection, Document, Query
 from judging.models.judge import Judge
 from judging.models.lease import Leased
 from judging.models.run import Run
+
+
+class PoolQuerySet(models.QuerySet["Pool"]):
+    def open_to(self, annotator: Judge) -> PoolQuerySet:
+        """Pools in which this person may judge: those without people of their own are everybody's."""
+        members = Pool.annotators.through.objects.filter(pool=OuterRef("pk"))
+        return self.filter(~Exists(members) | Exists(members.filter(judge=annotator)))
 
 
 class Pool(models.Model):
@@ -43,8 +50,24 @@ class Pool(models.Model):
     show_known = models.BooleanField(
         _("show the known relevant document"), default=True, help_text=_("Annotators may open it as a reference.")
     )
+    reveal = models.BooleanField(
+        _("reveal LLM labels afterwards"),
+        default=False,
+        help_text=_("After an answer the person sees what LLMs said; what they change then is marked as assisted."),
+    )
+    probe_share = models.FloatField(
+        _("share asked again"),
+        default=0.0,
+        help_text=_("The share of their own answers, 0 to 1, that each person is asked again later."),
+    )
+    annotators = models.ManyToManyField(
+        Judge, related_name="pools", blank=True,
+        help_text=_("Who may judge; without anybody here, everybody with an account."),
+    )  # fmt: skip
     status = models.CharField(_("status"), max_length=8, choices=Status, default=Status.OPEN)
     created_at = models.DateTimeField(_("created at"), db_default=Now())
+
+    objects = PoolQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
@@ -52,6 +75,9 @@ class Pool(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(depth__gte=1), name="pool_depth_from_1"),
             models.CheckConstraint(condition=Q(people__gte=1), name="pool_people_from_1"),
+            models.CheckConstraint(condition=Q(probe_share__gte=0, probe_share__lte=1), name="pool_probe_share"),
+            # Whoever was shown a label cannot be asked again without it.
+            models.CheckConstraint(condition=Q(reveal=False) | Q(probe_share=0), name="pool_reveals_or_probes"),
         ]
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ class Run(models.Model):
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="runs", db_index=False)
     name = models.CharField(_("name"), max_length=200)
     kind = models.CharField(_("kind"), max_length=16, choices=Kind)
-    parent = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="reranked")
+    parent = models.ForeignKey("self", models.RESTRICT, null=True, blank=True, related_name="reranked")
     identity = models.JSONField(
         _("identity"), default=dict, help_text=_("Engine or model with every determinant of its scores.")
     )

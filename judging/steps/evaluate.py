@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from judging.errors import UserError
 from judging.measures.comparison import kendall_tau
 from judging.measures.intervals import Interval, mean_interval
@@ -56,8 +58,11 @@ def complete_runs(collection: Collection) -> list[Run]:
     runs = list(collection.runs.complete())
     if not runs:
         raise UserError(
-            f"{collection.slug} has no run yet: python manage.py retrieve {collection.slug}, "
-            f"or python manage.py import_run {collection.slug} FILE"
+            _(
+                "%(name)s has no run yet: python manage.py retrieve %(name)s, "
+                "or python manage.py import_run %(name)s FILE"
+            )
+            % {"name": collection.slug}
         )
     return runs
 
@@ -97,7 +102,9 @@ def _names(measures: Sequence[str]) -> tuple[str, ...]:
 
 def _require_qrels(collection: Collection, qrels: dict[str, dict[str, int]]) -> None:
     if not qrels:
-        raise UserError(f"{collection.slug} has no original qrels: nothing can be measured against them.")
+        raise UserError(
+            _("%(name)s has no original qrels: nothing can be measured against them.") % {"name": collection.slug}
+        )
 
 
 def _scores(qrels: dict[str, dict[str, int]], ranked: dict[str, list[str]], names: Sequence[str]) -> dict[str, Score]:

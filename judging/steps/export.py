@@ -16,7 +16,7 @@ from judging.errors import UserError
 from judging.formats import beir, trec
 from judging.formats.checksum import checksum
 from judging.formats.fields import is_one_word
-from judging.formats.judgments import write_judgments
+from judging.formats.judgments import WRITERS
 from judging.formats.records import JudgmentLine, Qrel
 from judging.formats.tsv import write_tsv
 from judging.models import Collection, Judge, Judgment, Query
@@ -24,6 +24,7 @@ from judging.steps.lookup import chunks
 from judging.steps.merge import Merged, Policy, merge
 
 FORMATS = ("beir", "trec")
+JUDGMENTS = tuple(WRITERS)
 MANIFEST = "manifest.json"
 SOFTWARE = "unjudged"
 
@@ -38,20 +39,24 @@ class Export:
 
 
 def export_qrels(
-    *, collection: Collection, out: Path, policy: Policy | None = None, formats: Sequence[str] = FORMATS
+    *,
+    collection: Collection,
+    out: Path,
+    policy: Policy | None = None,
+    formats: Sequence[str] = FORMATS,
+    judgments: Sequence[str] = ("jsonl",),
 ) -> Export:
     """Write the augmented qrels into a folder; all or nothing.
 
     The folder holds ``qrels/augmented.tsv`` (BEIR), ``qrels.trec`` (TREC), ``sources.tsv``, ``unresolved.tsv``,
-    ``judgments.jsonl`` and ``manifest.json``. A folder that is there is replaced only if it is an earlier export and
-    nothing else lies in it.
+    ``judgments.jsonl`` and ``manifest.json``; ``judgments`` may name ``csv`` and ``parquet`` too, which hold the same.
+    A folder that is there is replaced only if it is an earlier export and nothing else lies in it.
 
     Raises: UserError when the folder holds something else or cannot be written, or when an id cannot be written in a
     format (it is named).
     """
-    unknown = sorted(set(formats) - set(FORMATS))
-    if unknown or not formats:
-        raise UserError(f"--format: expected {' or '.join(FORMATS)}, found {', '.join(unknown) or 'nothing'}.")
+    _refuse_unknown("--format", formats, FORMATS)
+    _refuse_unknown("--judgments", judgments, JUDGMENTS)
     target = out.resolve()
     if target.exists() and not _may_be_replaced(target):
         raise UserError(f"{out} holds other things than an earlier export: choose another --out, or empty it.")
@@ -60,13 +65,25 @@ def export_qrels(
         with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
             fresh = Path(scratch) / "export"
             fresh.mkdir(mode=0o755)
-            manifest = write_export(collection=collection, folder=fresh, policy=policy or Policy(), formats=formats)
+            manifest = write_export(
+                collection=collection,
+                folder=fresh,
+                policy=policy or Policy(),
+                formats=formats,
+                judgments=judgments,
+            )
             if target.exists():
                 target.rename(Path(scratch) / "earlier")
             fresh.rename(target)
     except OSError as error:
         raise UserError(f"{out} cannot be written: {error.strerror or error}. Choose another --out.") from None
     return Export(out, manifest)
+
+
+def _refuse_unknown(option: str, given: Sequence[str], known: Sequence[str]) -> None:
+    unknown = sorted(set(given) - set(known))
+    if unknown or not given:
+        raise UserError(f"{option}: expected {' or '.join(known)}, found {', '.join(unknown) or 'nothing'}.")
 
 
 def _may_be_replaced(folder: Path) -> bool:
@@ -120,7 +137,12 @@ def _zip(folder: Path, name: str, target: IO[bytes]) -> None:
 
 
 def write_export(
-    *, collection: Collection, folder: Path, policy: Policy, formats: Sequence[str] | None
+    *,
+    collection: Collection,
+    folder: Path,
+    policy: Policy,
+    formats: Sequence[str] | None,
+    judgments: Sequence[str] = ("jsonl",),
 ) -> dict[str, Any]:
     """Write every file of an export into an empty folder; the manifest. ``formats`` None: those that hold the ids."""
     merged = merge(collection=collection, policy=policy)
@@ -138,8 +160,10 @@ def write_export(
     with (folder / "unresolved.tsv").open("wb") as stream:
         write_tsv(stream, (*beir.QRELS_COLUMNS[:2], "grades"), _unresolved(merged))
     judges = _judges(collection)
-    with (folder / "judgments.jsonl").open("wb") as stream:
-        write_judgments(stream, _judgments(collection, {judge.pk: judge for judge in judges}))
+    for ending in dict.fromkeys(judgments):
+        with (folder / f"judgments.{ending}").open("wb") as stream:
+            # Asked for anew for each file, for they are too many to be kept.
+            WRITERS[ending](stream, _judgments(collection, {judge.pk: judge for judge in judges}))
     manifest = _manifest(collection, merged, policy, judges, folder)
     text = json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     (folder / MANIFEST).write_bytes(text.encode())
@@ -183,6 +207,8 @@ _FIELDS = (
     "seconds",
     "assisted",
     "truncated",
+    "created_at",
+    "updated_at",
 )
 
 
@@ -200,7 +226,7 @@ def _judgments(collection: Collection, judges: dict[int, Judge]) -> Iterator[Jud
 
 
 def _line(query: str, document: str, judge: Judge, *said: Any) -> JudgmentLine:
-    outcome, grade, probabilities, raw, comment, seconds, assisted, truncated = said
+    outcome, grade, probabilities, raw, comment, seconds, assisted, truncated, created_at, updated_at = said
     return JudgmentLine(
         query=query,
         document=document,
@@ -215,6 +241,8 @@ def _line(query: str, document: str, judge: Judge, *said: Any) -> JudgmentLine:
         kind=judge.kind,
         fingerprint=judge.fingerprint,
         truncated=truncated,
+        created_at=created_at,
+        updated_at=updated_at,
     )
 
 

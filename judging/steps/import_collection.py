@@ -1,4 +1,4 @@
-"""files ─▶ import: a BEIR folder or zip becomes a collection, all or nothing."""
+"""files ─▶ import: a BEIR folder or zip, or another layout, becomes a collection, all or nothing."""
 
 from __future__ import annotations
 
@@ -8,27 +8,34 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.db import models, transaction
 
 from judging.errors import UserError
 from judging.formats import records
 from judging.formats.beir import BeirFolder
+from judging.formats.collection import CollectionFiles, open_collection_files
+from judging.formats.ir_dataset import IrDataset
 from judging.formats.scale import Scale, default_scale
 from judging.formats.text import digest, is_empty
 from judging.models import Collection, Document, Judge, Judgment, Outcome, Query
 from judging.models.bulk import insert_rows
 from judging.steps import lookup
+from judging.steps.import_changes import Changes, changes_of
 from judging.steps.progress import Track, quiet
 
 
 @dataclass
 class ImportReport:
-    """What an import found and did. ``unchanged``: these very bytes were imported before, nothing was written."""
+    """What an import found and did. ``unchanged``: these very bytes were imported before, nothing was written.
+
+    ``changes`` is what replacing a collection did to it, None where there was none before.
+    """
 
     collection: Collection
     unchanged: bool = False
+    changes: Changes | None = None
     documents: int = 0
     queries: int = 0
     queries_without_qrels: int = 0
@@ -43,9 +50,38 @@ class ImportReport:
     warnings: list[str] = field(default_factory=list)
 
 
-def import_beir(
+class ImportOptions(TypedDict, total=False):
+    """What ``import_collection`` takes beside the files."""
+
+    name: str | None
+    splits: Sequence[str]
+    language: str | None
+    scale: Scale | None
+    relevant_from: int | None
+    exclude_self: bool
+    replace: bool
+    track: Track
+
+
+def import_beir(*, path: Path, **options: Unpack[ImportOptions]) -> ImportReport:
+    """``import_collection`` of a BEIR folder or zip, or of a Parquet folder in the layout of MTEB's data sets.
+
+    Raises: UserError where there is neither at ``path``; else as ``import_collection``.
+    """
+    return import_collection(files=open_collection_files(path), **options)
+
+
+def import_ir_dataset(*, identifier: str, **options: Unpack[ImportOptions]) -> ImportReport:
+    """``import_collection`` of a data set of the package ir_datasets.
+
+    Raises: UserError where the package or the data set is missing; else as ``import_collection``.
+    """
+    return import_collection(files=IrDataset(identifier), **options)
+
+
+def import_collection(
     *,
-    path: Path,
+    files: CollectionFiles,
     name: str | None = None,
     splits: Sequence[str] = (),
     language: str | None = None,
@@ -61,35 +97,40 @@ def import_beir(
     judges stay out. The scale is told from the grades unless given; the language is ``en`` unless given.
 
     Raises: FileError for a bad line (nothing is kept), UserError when the collection exists with other content or
-    settings and ``replace`` is false.
+    settings and ``replace`` is false; it says what would change.
     """
     if scale and relevant_from is not None:
         scale = dataclasses.replace(scale, relevant_from=relevant_from)
-    folder = BeirFolder(path)
-    slug = lookup.short_name(name or folder.name, longest=80)
-    chosen = _choose_splits(folder, splits)
-    checksums = folder.checksums(chosen)
+    slug = lookup.short_name(name or files.name, longest=80)
+    chosen = _choose_splits(files, splits)
+    checksums = files.checksums(chosen)
     existing = Collection.objects.filter(slug=slug).first()
     if existing and existing.checksums == checksums and not replace:
         _refuse_other_settings(existing, language, scale, relevant_from, exclude_self=exclude_self)
         return _describe(ImportReport(existing, unchanged=True))
 
     warnings: list[str] = []
-    qrels = {split: list(folder.qrels(split, warn=warnings.append)) for split in chosen}
+    qrels = {split: list(files.qrels(split, warn=warnings.append)) for split in chosen}
     grades = Counter(qrel.grade for rows in qrels.values() for qrel in rows)
     scale = _scale(grades, scale, relevant_from)
-    _refuse_conflicts(qrels)
+    _refuse_conflicts(files, qrels)
+    judged = {qrel.query for rows in qrels.values() for qrel in rows} if chosen else None
+    changes = None
+    if existing:
+        documents = track(files.documents(), None, "documents compared")
+        queries = (query for query in files.queries() if judged is None or query.id in judged)
+        changes = changes_of(existing, documents=documents, queries=queries, qrels=qrels)
     if existing and not replace:
         raise UserError(
-            f"The collection {slug!r} exists and its files have changed: {_changes(existing, checksums)}. "
-            "Give --replace to take the new content over, or --name to load it beside."
+            f"The collection {slug!r} exists and its files have changed: {_changed_files(existing, checksums)}. "
+            f"What would change: {changes}. Give --replace to take the new content over, or --name to load it beside."
         )
 
     with transaction.atomic():
         collection, _ = Collection.objects.update_or_create(
             slug=slug,
             defaults={
-                "name": name or folder.name,
+                "name": name or files.name,
                 "language": language or (existing.language if existing else "en"),
                 "scale_json": scale.as_json(),
                 "exclude_self": exclude_self,
@@ -97,25 +138,28 @@ def import_beir(
                 "checksums": checksums,
             },
         )
-        report = ImportReport(collection, warnings=warnings)
-        collection.corpus_digest = _import_documents(collection, track(folder.documents(), None, "documents"))
+        report = ImportReport(collection, changes=changes, warnings=warnings)
+        collection.corpus_digest = _import_documents(collection, track(files.documents(), None, "documents"))
         collection.save(update_fields=["corpus_digest"])
-        judged = {qrel.query for rows in qrels.values() for qrel in rows}
-        report.queries_without_qrels = _import_queries(collection, folder.queries(), judged if chosen else None)
+        report.queries_without_qrels = _import_queries(collection, files.queries(), judged)
         _import_qrels(collection, qrels)
     return _describe(report)
 
 
-def _choose_splits(folder: BeirFolder, wanted: Sequence[str]) -> list[str]:
-    available = folder.splits()
+def _choose_splits(files: CollectionFiles, wanted: Sequence[str]) -> list[str]:
+    available = files.splits()
     if wanted:
         for split in wanted:
             if split not in available:
                 raise UserError(
-                    f"{folder.name} has no qrels/{split}.tsv. Its splits: {', '.join(available) or 'none at all'}."
+                    f"{files.name} has no {_label(files, split)}. Its splits: {', '.join(available) or 'none at all'}."
                 )
         return list(dict.fromkeys(wanted))
     return ["test"] if "test" in available else list(available)
+
+
+def _label(files: CollectionFiles, split: str) -> str:
+    return f"qrels/{split}.tsv" if isinstance(files, BeirFolder) else f"split {split}"
 
 
 def _scale(grades: Counter[int], scale: Scale | None, relevant_from: int | None) -> Scale:
@@ -130,17 +174,18 @@ def _scale(grades: Counter[int], scale: Scale | None, relevant_from: int | None)
     return scale
 
 
-def _refuse_conflicts(qrels: dict[str, list[records.Qrel]]) -> None:
+def _refuse_conflicts(files: CollectionFiles, qrels: dict[str, list[records.Qrel]]) -> None:
     """Together the splits are the original qrels, so one pair cannot have two grades in them."""
     if len(qrels) < 2:
         return
     seen: dict[tuple[str, str], tuple[int, str]] = {}
     for split, rows in qrels.items():
+        label = _label(files, split)
         for row in rows:
-            grade, where = seen.setdefault((row.query, row.document), (row.grade, f"qrels/{split}.tsv:{row.line}"))
+            grade, where = seen.setdefault((row.query, row.document), (row.grade, f"{label}:{row.line}"))
             if grade != row.grade:
                 raise UserError(
-                    f"qrels/{split}.tsv:{row.line}: query {row.query!r}, document {row.document!r} is graded "
+                    f"{label}:{row.line}: query {row.query!r}, document {row.document!r} is graded "
                     f"{row.grade} here and {grade} at {where}. Import one of the splits."
                 )
 
@@ -162,7 +207,7 @@ def _refuse_other_settings(
         )
 
 
-def _changes(existing: Collection, checksums: dict[str, str]) -> str:
+def _changed_files(existing: Collection, checksums: dict[str, str]) -> str:
     old = existing.checksums
     parts = [
         *(f"{file} differs" for file in checksums if file in old and old[file] != checksums[file]),

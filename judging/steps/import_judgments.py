@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from judging.steps.import_collection import ensure_documents
 from judging.steps.judgments import Said
 from judging.steps.progress import Track, quiet
 from judging.steps.slots import fill_slots, forget_person
+
+# Whose labels can be imported; original qrels come with their collection.
+KINDS = (Judge.Kind.LLM.value, Judge.Kind.PERSON.value, Judge.Kind.ADJUDICATION.value)
 
 
 @dataclass
@@ -51,13 +55,14 @@ def import_judgments(
     """Store a file's labels under the judge of that name; all or nothing.
 
     Grades outside the collection's scale become ``out_of_scale``, never a grade. For an LLM, ``configuration`` says
-    what made the labels; without one, the file's checksum stands for it. A person's labels fill the slots of pools.
+    what made the labels; without one, the file's checksum stands for it. A person's labels fill the slots of pools. The
+    times that the file states are kept; of several adjudications of a pair the latest by these holds.
     Of a file of several judges, such as an export's ``judgments.jsonl``, ``only`` picks one by name or fingerprint.
 
     Raises: UserError when the judge has judged the collection otherwise already and ``replace`` is false.
     """
-    if kind not in {Judge.Kind.LLM, Judge.Kind.PERSON}:
-        raise UserError(f"--kind: expected llm or person, found {kind!r}.")
+    if kind not in KINDS:
+        raise UserError(f"--kind: expected one of {', '.join(KINDS)}, found {kind!r}.")
     warnings: list[str] = []
     queries = lookup.query_keys(collection)
     lines = list(track(read_judgments(path, warn=warnings.append, judge=only), None, "lines"))
@@ -81,7 +86,9 @@ def import_judgments(
             )
         forget_person(who, collection)
         _withdraw(who, collection, keep=said.keys())
-        _keep(who, said, changed={pair for pair, now in said.items() if before.get(pair) != _content(now)})
+        stated = {(queries[line.query], documents[line.document]): (line.created_at, line.updated_at) for line in ours}
+        _store(who, said, _times(who, stated), is_first=not before)
+        _record(who, said, changed={pair for pair, now in said.items() if before.get(pair) != _content(now)})
         report.outcomes = Counter(str(now.outcome) for now in said.values())
         if kind == Judge.Kind.PERSON:
             report.filled_slots = fill_slots(collection)
@@ -92,6 +99,8 @@ def _judge(name: str, kind: str, configuration: dict[str, Any]) -> Judge:
     lookup.refuse_long_name(name)
     if kind == Judge.Kind.PERSON:
         return lookup.person_judge(name=name)
+    if kind == Judge.Kind.ADJUDICATION:
+        return Judge.objects.get_or_create(kind=kind, name=name, fingerprint="")[0]
     return Judge.objects.get_or_create(
         kind=kind, name=name, fingerprint=fingerprint_of(configuration), defaults={"configuration": configuration}
     )[0]
@@ -148,28 +157,55 @@ def _withdraw(judge: Judge, collection: Collection, *, keep: Container[_Pair]) -
         Judgment.objects.filter(pk__in=chunk).delete()
 
 
-def _keep(judge: Judge, said: Mapping[_Pair, Said], *, changed: set[_Pair]) -> None:
-    """Store the answers, over earlier ones of the same pairs; what has changed goes into their history."""
+# When a judgment was first made, and last changed.
+_Times = tuple[datetime, datetime]
+
+
+def _times(judge: Judge, stated: Mapping[_Pair, tuple[datetime | None, datetime | None]]) -> dict[_Pair, _Times]:
+    """The times as the file states them; else the one for the other, the first time kept here, and now."""
     now = timezone.now()
+    rows = Judgment.objects.filter(judge=judge).values_list("query", "document", "created_at")
+    kept = {(query, document): created for query, document, created in rows}
+    return {
+        pair: (created or kept.get(pair) or updated or now, updated or created or now)
+        for pair, (created, updated) in stated.items()
+    }
+
+
+def _store(judge: Judge, said: Mapping[_Pair, Said], times: Mapping[_Pair, _Times], *, is_first: bool) -> None:
+    """Store the answers, over earlier ones of the same pairs; a judge's first go the quick way."""
+    if is_first:
+        fields = (*_EVENT_FIELDS, "probabilities", "raw", "truncated")
+        insert_rows(
+            Judgment,
+            ("judge_id", "query_id", "document_id", *fields, "created_at", "updated_at"),
+            ((judge.pk, *pair, *(getattr(one, name) for name in fields), *times[pair]) for pair, one in said.items()),
+        )
+        return
     Judgment.objects.bulk_create(
         [
             Judgment(
                 judge=judge,
-                query_id=query,
-                document_id=document,
+                query_id=pair[0],
+                document_id=pair[1],
                 probabilities=one.probabilities,
                 raw=one.raw,
                 truncated=one.truncated,
-                updated_at=now,
+                created_at=times[pair][0],
+                updated_at=times[pair][1],
                 **one.values,
             )
-            for (query, document), one in said.items()
+            for pair, one in said.items()
         ],
         batch_size=1_000,
         update_conflicts=True,
         unique_fields=("judge", "query", "document"),
-        update_fields=(*_EVENT_FIELDS, "probabilities", "raw", "truncated", "updated_at"),
+        update_fields=(*_EVENT_FIELDS, "probabilities", "raw", "truncated", "created_at", "updated_at"),
     )
+
+
+def _record(judge: Judge, said: Mapping[_Pair, Said], *, changed: set[_Pair]) -> None:
+    """What has changed goes into the history of the judgments."""
     rows = Judgment.objects.filter(judge=judge).values_list("pk", "query", "document")
     insert_rows(
         JudgmentEvent,

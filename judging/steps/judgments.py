@@ -37,20 +37,22 @@ class Said:
         }
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def say(*, judge: Judge, query_id: int, document_id: int, said: Said) -> Judgment:
     """Store what a judge says of a pair, in place of what they said before; the event keeps both."""
-    judgment, _ = Judgment.objects.update_or_create(
-        judge=judge,
-        query_id=query_id,
-        document_id=document_id,
-        defaults={
-            **said.values,
-            "probabilities": said.probabilities,
-            "raw": said.raw,
-            "truncated": said.truncated,
-            "updated_at": timezone.now(),
-        },
+    content = {
+        **said.values,
+        "probabilities": said.probabilities,
+        "raw": said.raw,
+        "truncated": said.truncated,
+        "updated_at": timezone.now(),
+    }
+    # One statement: update_or_create would look first, and needs savepoints for what happens in between.
+    (judgment,) = Judgment.objects.bulk_create(
+        [Judgment(judge=judge, query_id=query_id, document_id=document_id, **content)],
+        update_conflicts=True,
+        unique_fields=["judge", "query", "document"],
+        update_fields=list(content),
     )
     JudgmentEvent.objects.create(judgment=judgment, key=said.key, **said.values)
     return judgment

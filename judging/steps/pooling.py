@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from judging.errors import UserError
-from judging.models import Assignment, Collection, Hit, Judgment, Pair, Pool, Query, Run
+from judging.models import Assignment, Collection, Hit, Judgment, Pair, Pool, Query, Run, TrainingPair
 from judging.models.bulk import insert_rows
 from judging.steps import lookup
+from judging.steps.consensus import Key
+from judging.steps.drawing import ByUncertainty, Chance, draw_pairs
 from judging.steps.slots import fill_slots
 
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """``queries`` None takes all. See ``Pool.Mode`` for how ``depth`` is counted."""
+    """``queries`` None takes all. See ``Pool.Mode`` for how ``depth`` is counted.
+
+    ``probe_share`` of their own answers each person is asked again later. ``training`` pairs, not stored yet, come
+    before all others. With ``uncertain`` not all holes are queued, but those drawn by an LLM's uncertainty.
+    """
 
     depth: int = 5
     mode: str = Pool.Mode.FIRST_UNJUDGED
@@ -28,6 +34,10 @@ class PoolOptions:
     people: int = 1
     guidelines: str = ""
     show_known: bool = True
+    reveal: bool = False
+    probe_share: float = 0.0
+    training: Sequence[TrainingPair] = ()
+    uncertain: ByUncertainty | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +52,23 @@ class _Candidate:
 
 @dataclass
 class _Queue:
-    """The holes of one query: document → (best rank, the runs that found it); what was passed over, and why."""
+    """The holes of one query: document → (best rank, the runs that found it); what was passed over, and why.
+
+    ``trained`` are the texts that the query's training pairs show.
+    """
 
     holes: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
     texts: dict[bytes, int] = field(default_factory=dict)
     passed: dict[int, str] = field(default_factory=dict)
+    trained: set[bytes] = field(default_factory=set)
 
 
 @transaction.atomic
 def open_pool(*, collection: Collection, runs: Sequence[Run], name: str | None = None, options: PoolOptions) -> Pool:
     """Queue the holes of ``runs`` for people to judge; all or nothing.
 
-    Not queued are documents that duplicate a judged or queued one, empty ones, self-matches and ids without text;
-    the pool says how many of each.
+    Not queued are documents that duplicate a judged or queued one, empty ones, self-matches, ids without text and what
+    the training shows; the pool says how many of each.
 
     Raises: UserError when nothing is left to judge, or the name is taken.
     """
@@ -72,6 +86,7 @@ def open_pool(*, collection: Collection, runs: Sequence[Run], name: str | None =
             f"Nothing to judge: no hole within depth {options.depth} of {', '.join(run.name for run in runs)} "
             f"over {len(sampled)} queries" + (f" (passed over: {reasons})." if reasons else ".")
         )
+    chances = _draw(collection, queues, left_out, options)
     pool = Pool.objects.create(
         slug=slug,
         name=name or f"Holes of {collection.name}",
@@ -85,9 +100,14 @@ def open_pool(*, collection: Collection, runs: Sequence[Run], name: str | None =
         left_out=dict(left_out),
         guidelines=options.guidelines,
         show_known=options.show_known,
+        reveal=options.reveal,
+        probe_share=options.probe_share,
     )
     pool.runs.set(runs)
-    _keep_pairs(pool, sampled, queues, inclusion=len(sampled) / available)
+    _keep_pairs(pool, sampled, queues, chances, inclusion=len(sampled) / available)
+    for pair in options.training:
+        pair.pool = pool
+    TrainingPair.objects.bulk_create(options.training)
     fill_slots(collection)
     return pool
 
@@ -98,6 +118,13 @@ def _check(runs: Sequence[Run], options: PoolOptions) -> None:
     for value, what in ((options.depth, "--depth"), (options.people, "--people"), (options.queries, "--queries")):
         if value is not None and value < 1:
             raise UserError(f"{what}: expected at least 1, found {value}.")
+    if not 0 <= options.probe_share <= 1:
+        raise UserError(f"--probe-share: expected a share from 0 to 1, found {options.probe_share:g}.")
+    if options.reveal and options.probe_share:
+        raise UserError(
+            "A pool either reveals LLM labels or asks pairs again: whoever was shown one would be asked again with it "
+            "in mind. Leave out --reveal or --probe-share."
+        )
 
 
 def _sample(collection: Collection, runs: Sequence[Run], options: PoolOptions) -> tuple[int, list[int]]:
@@ -120,6 +147,9 @@ def _walk(
     for query, document, digest in original.iterator(chunk_size=10_000):
         judged[query][document] = bytes(digest)
     queues = {query: _Queue() for query in queries}
+    for pair in options.training:
+        if pair.query_id in queues:
+            queues[pair.query_id].trained.add(bytes(pair.document.digest))
     for run in runs:
         for query, ranking in _rankings(run, queues.keys()):
             _walk_one(run, ranking, judged[query], queues[query], options)
@@ -171,6 +201,8 @@ def _reason_to_pass(hit: _Candidate, judged_texts: set[bytes], queue: _Queue) ->
         return "empty"
     if hit.is_self:
         return "self-match"
+    if hit.digest in queue.trained:
+        return "shown in the training"
     if hit.digest in judged_texts:
         return "duplicate of a judged document"
     if queue.texts.get(hit.digest, hit.document) != hit.document:
@@ -178,15 +210,38 @@ def _reason_to_pass(hit: _Candidate, judged_texts: set[bytes], queue: _Queue) ->
     return None
 
 
-def _keep_pairs(pool: Pool, queries: Sequence[int], queues: dict[int, _Queue], *, inclusion: float) -> None:
-    """Each query is in the sample with the same probability, so each of its pairs is."""
+def _draw(
+    collection: Collection, queues: dict[int, _Queue], left_out: Counter[str], options: PoolOptions
+) -> dict[Key, Chance]:
+    """Leave in the queues what was drawn by uncertainty; empty where all holes are queued."""
+    if options.uncertain is None:
+        return {}
+    candidates = [(query, document) for query, queue in queues.items() for document in queue.holes]
+    chances = draw_pairs(candidates, options.uncertain, scale=collection.scale, seed=options.seed)
+    for query, queue in queues.items():
+        queue.holes = {document: hole for document, hole in queue.holes.items() if (query, document) in chances}
+    left_out["not drawn"] = len(candidates) - len(chances)
+    return chances
+
+
+def _keep_pairs(
+    pool: Pool,
+    queries: Sequence[int],
+    queues: dict[int, _Queue],
+    chances: Mapping[Key, Chance],
+    *,
+    inclusion: float,
+) -> None:
+    """Each query is in the sample with the same probability, so each of its pairs is, unless drawn one by one."""
+    certain = Chance("", 1.0)
     insert_rows(
         Pair,
-        ("pool_id", "query_id", "document_id", "query_position", "best_rank", "inclusion_probability"),
+        ("pool_id", "query_id", "document_id", "query_position", "best_rank", "stratum", "inclusion_probability"),
         (
-            (pool.pk, query, document, position, rank, inclusion)
+            (pool.pk, query, document, position, rank, chance.stratum, inclusion * chance.probability)
             for position, query in enumerate(queries)
             for document, (rank, _) in queues[query].holes.items()
+            for chance in (chances.get((query, document), certain),)
         ),
     )
     pairs = {(query, document): pk for pk, query, document in pool.pairs.values_list("pk", "query", "document")}

@@ -20,7 +20,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from judging.engines.llm import open_llm
+from judging.engines.llm import Prompt, open_llm
 from judging.engines.llm.base import Answer, LanguageModel, Question
 from judging.errors import UserError
 from judging.formats import records
@@ -115,8 +115,17 @@ def llm_judge(llm: LanguageModel) -> Judge:
     """The judge that a model with its prompt and scale is; another determinant makes another judge."""
     identity = llm.identity()
     return Judge.objects.get_or_create(
-        kind=Judge.Kind.LLM, name=llm.name, fingerprint=fingerprint_of(identity), defaults={"configuration": identity}
+        kind=Judge.Kind.LLM,
+        name=llm.name,
+        fingerprint=fingerprint_of(identity),
+        defaults={"configuration": identity, "prompt": _prompt_text(llm)},
     )[0]
+
+
+def _prompt_text(llm: LanguageModel) -> str:
+    """What the model is asked, to be read; the digest in its identity is what tells prompts apart."""
+    prompt = getattr(llm, "prompt", None)
+    return "\n\n".join(f"[{role}]\n{text}" for role, text in prompt.turns) if isinstance(prompt, Prompt) else ""
 
 
 @transaction.atomic

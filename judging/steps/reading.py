@@ -43,6 +43,7 @@ class Reading:
     start: Sequence[Paragraph]
     rest: Sequence[Paragraph]
     characters: int
+    language: str
 
 
 def reading(*, document: Document, query: Query, collection: Collection) -> Reading:
@@ -56,6 +57,7 @@ def reading(*, document: Document, query: Query, collection: Collection) -> Read
         start=[_marked(part, terms, collection.language) for part in _paragraphs(start)],
         rest=[_marked(part, terms, collection.language) for part in _paragraphs(rest)],
         characters=len(text),
+        language=collection.language,
     )
 
 

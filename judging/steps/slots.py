@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import datetime
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.utils import timezone
 
-from judging.models import Assignment, Collection, Judge, Judgment, LeaseState, Pair
+from judging.models import Assignment, Collection, Judge, Judgment, LeaseState, Pair, Pool
+from judging.models.lease import LeaseQuerySet
+
+
+def servable(pool: Pool) -> LeaseQuerySet[Assignment]:
+    """The slots of a pool whose query and document can be read."""
+    return Assignment.objects.filter(pair__pool=pool, pair__document__in_corpus=True, pair__query__in_corpus=True)
 
 
 @transaction.atomic
@@ -40,6 +47,38 @@ def fill_slots(collection: Collection) -> int:
                 state=LeaseState.DONE, annotator=judge, answered_at=at
             )
     return filled
+
+
+def fill_elsewhere(*, pair: Pair, annotator: Judge) -> int:
+    """Give a person who has just answered a pair a slot of it in every other pool that has it; in how many."""
+    pairs = Pair.objects.filter(query=pair.query_id, document=pair.document_id).exclude(pk=pair.pk)
+    others = list(pairs.order_by().values_list("pk", flat=True))
+    if not others:
+        return 0
+    same = Assignment.objects.filter(pair__in=others)
+    answered = same.filter(annotator=annotator, state=LeaseState.DONE)
+    slots = _to_be_had(same, annotator).exclude(pair__in=answered.values("pair")).order_by("pair", "slot")
+    rows = list(slots.values_list("pk", "pair", "annotator"))
+    filled: set[int] = set()
+    # What the person holds there comes before what is free.
+    for pk, other, _holder in sorted(rows, key=lambda row: row[2] != annotator.pk):
+        if other not in filled and _give(pk, annotator):
+            filled.add(other)
+    return len(filled)
+
+
+def _to_be_had(slots: LeaseQuerySet[Assignment], annotator: Judge) -> LeaseQuerySet[Assignment]:
+    return slots.available() | slots.filter(annotator=annotator, state=LeaseState.LEASED)
+
+
+def _give(slot: int, annotator: Judge) -> bool:
+    """Whether the slot could be had; in another tab the person may have got one of the pair at this moment."""
+    done = {"state": LeaseState.DONE, "annotator": annotator, "leased_until": None, "answered_at": timezone.now()}
+    try:
+        with transaction.atomic():
+            return bool(_to_be_had(Assignment.objects.filter(pk=slot), annotator).update(**done))
+    except IntegrityError:
+        return False
 
 
 def forget_person(judge: Judge, collection: Collection) -> None:

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django import template
+from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 
-from judging.measures.agreement import Comparison
-from judging.measures.intervals import Estimate, Interval
+from judging.formats.scale import Scale
+from judging.measures.intervals import Interval
+from judging.views.words import in_language
 
 register = template.Library()
 
 
 @register.filter
 def decimal(value: float, digits: int = 3) -> str:
-    """``0.8123`` → ``.812``; ``-0.02`` → ``−.020``."""
+    """``0.8123`` → ``.812``; ``-0.02`` → ``−.020``; where the comma is used, ``0,812``."""
     if math.isnan(value):
         return _("undefined")
-    text = f"{abs(value):.{digits}f}".removeprefix("0") or "0"
-    return ("−" if value < 0 and float(text) else "") + text
+    text = f"{abs(value):.{digits}f}"
+    sign = "−" if value < 0 and float(text) else ""
+    point = get_format("DECIMAL_SEPARATOR")
+    return sign + (text.removeprefix("0") or "0" if point == "." else text.replace(".", point))
+
+
+@register.filter
+def signed(value: float, digits: int = 3) -> str:
+    """``0.02`` → ``+.020``: a difference, whose direction is half of what it says."""
+    text = decimal(value, digits)
+    return f"+{text}" if value > 0 and float(f"{value:.{digits}f}") else text
+
+
+@register.filter
+def absolute(value: float) -> float:
+    return abs(value)
 
 
 @register.filter
 def percent(value: float) -> str:
-    return _("undefined") if math.isnan(value) else f"{100 * value:.0f} %"
+    return _("undefined") if math.isnan(value) else _("%(number)s %%") % {"number": f"{100 * value:.0f}"}
 
 
 @register.filter
@@ -40,25 +56,16 @@ def between(interval: Interval | None, digits: int = 3) -> str:
     if interval is None:
         return ""
     if math.isnan(interval.low):
-        return interval.reason or _("undefined")
+        return in_language(interval.reason) or _("undefined")
     return f"{decimal(interval.low, digits)} – {decimal(interval.high, digits)}"
 
 
 @register.filter
-def is_defined(value: float | Estimate) -> bool:
-    return not math.isnan(value.value if isinstance(value, Estimate) else value)
-
-
-@register.filter
-def position(value: float, offset: float = 0) -> str:
-    """A place on a drawing whose unit is 1,000 wide, clipped to it."""
-    return f"{1000 * min(max(value + offset, 0), 1):.1f}"
-
-
-@register.filter
-def coefficient(compared: Comparison | None, name: str) -> Estimate | None:
-    """One coefficient of a comparison; None where there was nothing to compare."""
-    return compared.graded[name] if compared else None
+def ends(interval: Interval | None, digits: int = 3) -> str:
+    """Both ends, or ``none``: for tables that say below them why an interval may be missing."""
+    if interval is None or math.isnan(interval.low):
+        return _("none")
+    return between(interval, digits)
 
 
 @register.filter
@@ -70,3 +77,25 @@ def count_of(counts: Mapping[str, int], name: str) -> int:
 @register.filter
 def lookup(mapping: dict[object, object], key: object) -> object:
     return mapping[key]
+
+
+@register.filter
+def at(items: Sequence[object], number: int) -> object:
+    return items[number]
+
+
+@register.filter
+def word_of(scale: Scale, grade: int) -> str:
+    return in_language(scale.word(grade))
+
+
+@register.filter
+def translated(text: str) -> str:
+    """Words of ours that steps and measures give in English; others stay as they are."""
+    return in_language(text)
+
+
+@register.filter
+def as_attribute(value: float) -> str:
+    """A number as HTML reads it, whatever the language of the page."""
+    return f"{value:.4f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -13,12 +13,14 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import resolve_url
+from django.shortcuts import get_object_or_404, resolve_url
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.csrf import csrf_failure
 from django_htmx.middleware import HtmxDetails
 
 from judging.errors import UserError
+from judging.models import Judge, Pool
 
 View = Callable[..., HttpResponseBase]
 
@@ -59,6 +61,25 @@ def mistakes_shown_at(page: str) -> Callable[[View], View]:
     return decorate
 
 
+def pool_of(annotator: Judge, slug: str) -> Pool:
+    """The pool of that short name, with its collection.
+
+    Raises: Http404; PermissionDenied, which says so, where the pool has people of its own and this is none of them.
+    """
+    found = Pool.objects.open_to(annotator).select_related("collection").filter(slug=slug).first()
+    return found or refuse_stranger(get_object_or_404(Pool, slug=slug))
+
+
+def refuse_stranger(pool: Pool) -> NoReturn:
+    raise PermissionDenied(
+        _(
+            "The pool “%(pool)s” is judged by people whom its lead has listed, and you are not one of them. "
+            "Ask the lead to add you."
+        )
+        % {"pool": pool.name}
+    )
+
+
 class SeeOther(HttpResponseRedirect):
     """What a form was posted for is done; the page that shows it is elsewhere."""
 
@@ -89,6 +110,12 @@ class SignInMiddleware(LoginRequiredMiddleware):
         return HttpResponse(
             status=204, headers={"HX-Redirect": f"{resolve_url(self.get_login_url(view_func))}?{query}"}
         )
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        """htmx loads the page anew, which then says what is refused: nothing is swapped in, and nothing tried again."""
+        if isinstance(exception, PermissionDenied) and request.headers.get("HX-Request") == "true":
+            return HttpResponse(status=403, headers={"HX-Refresh": "true"})
+        return None
 
 
 def session_changed(request: HttpRequest, reason: str = "") -> HttpResponseBase:

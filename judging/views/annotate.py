@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import uuid
-from typing import Any
-
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -16,60 +11,55 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from judging.errors import UserError
-from judging.models import Assignment, Judge, Judgment, Outcome, Pair, Pool
-from judging.steps import serve
-from judging.steps.judgments import Said
-from judging.steps.known import known_documents
+from judging.models import Judge, Judgment, Outcome, Pair, Pool, TrainingPair
+from judging.steps import probes, reveal, serve, standing, training, turn
 from judging.steps.lookup import judge_of
 from judging.steps.pools import judged_by
-from judging.steps.reading import reading
-from judging.views.access import Request, redirect_of
-from judging.views.guidelines import as_html
-
-# Longer than anybody reads one document in one go; a clock that says more was wrong.
-_SECONDS_AT_MOST = 3_600.0
-
-# What the comment box takes too.
-_COMMENT_AT_MOST = 4_000
-
-# More digits are no grade and no key, and Python refuses to read thousands of them.
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
+from judging.steps.turn import Turn
+from judging.views.access import Request, pool_of, redirect_of, refuse_stranger
+from judging.views.answers import key_in, number_in, said_in
+from judging.views.judging_page import Shown, is_own, page, unsaved_of, url_of, word_of
 
 
 @require_GET
 @never_cache
 def home(request: Request) -> HttpResponse:
-    """The pools that are open, each with the person's own progress."""
-    annotator = judge_of(request.user)
-    pools = [
-        (pool, serve.progress(pool=pool, annotator=annotator))
-        for pool in Pool.objects.filter(status=Pool.Status.OPEN).select_related("collection")
-    ]
-    return render(request, "home.html", {"pools": pools})
+    """The pools that are open, each with the person's own progress; first where they stopped."""
+    return render(request, "home.html", {"pools": standing.open_pools(judge_of(request.user))})
 
 
 @require_GET
 @never_cache
 def judge(request: Request, slug: str) -> HttpResponse:
-    """The next pair, or the one that ``?pair=`` names among the person's own."""
-    pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    """What comes next, or what ``?pair=`` or ``?training=`` names among the person's own."""
     annotator = judge_of(request.user)
-    return _page(request, pool, annotator, _wanted(request, pool, annotator))
+    pool = pool_of(annotator, slug)
+    wanted = _wanted(request, pool, annotator)
+    saved = _just_saved(request, pool, annotator)
+    labels = reveal.revealed(pool=pool, judgment=saved) if saved else []
+    return page(request, pool, annotator, Shown(wanted, saved=saved, labels=labels))
 
 
-def _wanted(request: Request, pool: Pool, annotator: Judge) -> Pair | None:
-    number = _number(request.GET.get("pair", ""))
-    if number is None:
+def _wanted(request: Request, pool: Pool, annotator: Judge) -> Turn | None:
+    if (number := number_in(request.GET.get("training", ""))) is not None:
+        trained = training.answered_pair(pool=pool, annotator=annotator, pair_id=number)
+        return Turn(training=trained) if trained else None
+    if (number := number_in(request.GET.get("pair", ""))) is None:
         return None
-    held = Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk"))
-    # Judged elsewhere, so that it needed no slot here.
-    judged = Judgment.objects.filter(judge=annotator, query=OuterRef("query"), document=OuterRef("document"))
-    own = pool.pairs.filter(Exists(held) | Exists(judged)).select_related("query", "document")
-    return get_object_or_404(own, pk=number)
+    pair = get_object_or_404(pool.pairs.select_related("query", "document"), pk=number)
+    if not is_own(pair, annotator):
+        raise Http404
+    again = probes.own(pair=pair, annotator=annotator) if "turn" in request.GET else None
+    return Turn.again(again) if again else Turn(pair)
 
 
-def _number(text: str) -> int | None:
-    return int(text) if _NUMBER.fullmatch(text) else None
+def _just_saved(request: Request, pool: Pool, annotator: Judge) -> Judgment | None:
+    """What a plain form has saved, where the pool reveals LLM labels."""
+    number = number_in(request.GET.get("saved", "")) if pool.reveal else None
+    pair = pool.pairs.filter(pk=number).first() if number is not None else None
+    if pair is None:
+        return None
+    return Judgment.objects.filter(judge=annotator, query=pair.query_id, document=pair.document_id).first()
 
 
 @require_POST
@@ -77,36 +67,76 @@ def answer(request: Request, slug: str, pair_id: int) -> HttpResponse:
     """Store an answer; the page that comes back shows what was saved and holds the next pair."""
     pool, pair, annotator = _posted(request, slug, pair_id)
     try:
-        judgment = serve.answer(pair=pair, annotator=annotator, said=_said(request))
+        said = turn.answer(pair=pair, annotator=annotator, said=said_in(request))
     except UserError as error:
-        return _page(request, pool, annotator, None, problem=str(error), status=409)
+        return _refused(request, pool, annotator, Turn(pair), error)
+    saved = said if isinstance(said, Judgment) else None
+    labels = reveal.reveal(pool=pool, judgment=saved) if saved else []
     if not request.htmx:
-        return redirect_of(request, reverse("judge", args=[slug]))
-    return _page(request, pool, annotator, None, saved=judgment)
+        return redirect_of(request, reverse("judge", args=[slug]) + (f"?saved={pair.pk}" if labels else ""))
+    note = _("Saved: %(word)s") % {"word": word_of(pool, said)}
+    shown = Shown(note=note, saved=saved, labels=labels, beyond=number_in(request.POST.get("beyond", "")))
+    return page(request, pool, annotator, shown)
+
+
+def _refused(request: Request, pool: Pool, annotator: Judge, asked: Turn, error: UserError) -> HttpResponse:
+    """What cannot be saved is said, and repeated: in its own form where it can be mended there, else to be copied."""
+    action = request.path if isinstance(error, serve.PoolNotOpenError) else ""
+    unsaved = unsaved_of(request, pool, asked, action=action)
+    is_gone = isinstance(error, serve.PoolNotOpenError | serve.LeaseLostError) or not pool.is_open
+    if not is_gone and (asked.training or (asked.pair and is_own(asked.pair, annotator))):
+        shown = Shown(asked, problem=str(error), comment=unsaved.comment, status=409)
+    else:
+        shown = Shown(problem=str(error), unsaved=unsaved, status=409)
+    return page(request, pool, annotator, shown)
+
+
+@require_POST
+def train(request: Request, slug: str, pair_id: int) -> HttpResponse:
+    """Take the answer to a training pair; the page that comes back says whether it was right, and why."""
+    annotator = judge_of(request.user)
+    pool = pool_of(annotator, slug)
+    pairs = TrainingPair.objects.filter(pool=pool).select_related("query", "document")
+    asked = Turn(training=get_object_or_404(pairs, pk=pair_id))
+    assert asked.training is not None
+    asked.training.pool = pool
+    try:
+        turn.answer_training(pair=asked.training, annotator=annotator, said=said_in(request))
+    except UserError as error:
+        return _refused(request, pool, annotator, asked, error)
+    if not request.htmx:
+        return redirect_of(request, url_of(pool, asked))
+    return page(request, pool, annotator, Shown(asked))
 
 
 @require_POST
 def skip(request: Request, slug: str, pair_id: int) -> HttpResponse:
     pool, pair, annotator = _posted(request, slug, pair_id)
     try:
-        serve.skip(pair=pair, annotator=annotator)
+        turn.skip(pair=pair, annotator=annotator, key=key_in(request))
     except UserError as error:
-        return _page(request, pool, annotator, None, problem=str(error), status=409)
+        return page(request, pool, annotator, Shown(problem=str(error), status=409))
     if not request.htmx:
         return redirect_of(request, reverse("judge", args=[slug]))
-    return _page(request, pool, annotator, None, note=_("Put off; it comes again at the end."))
+    return page(request, pool, annotator, Shown(note=_("Put off; it comes again at the end.")))
 
 
 @require_POST
 def heartbeat(request: Request, slug: str) -> HttpResponse:
-    """An open page says that its reader is still there."""
-    serve.renew(pool=get_object_or_404(Pool, slug=slug), annotator=judge_of(request.user))
+    """An open page says that its reader is still there, and which pair it shows."""
+    pool = get_object_or_404(Pool, slug=slug)
+    serve.keep(pool=pool, annotator=judge_of(request.user), shown=number_in(request.POST.get("shown", "")))
     return HttpResponse(status=204)
 
 
 @require_POST
 def leave(request: Request, slug: str) -> HttpResponse:
-    serve.release(pool=get_object_or_404(Pool, slug=slug), annotator=judge_of(request.user))
+    """Give back what is held: at once by the button, soon where a page says that it was closed."""
+    pool, annotator = get_object_or_404(Pool, slug=slug), judge_of(request.user)
+    if "closed" in request.POST:
+        serve.release_soon(pool=pool, annotator=annotator)
+        return HttpResponse(status=204)
+    serve.release(pool=pool, annotator=annotator)
     return redirect_of(request, reverse("home"))
 
 
@@ -114,116 +144,34 @@ def leave(request: Request, slug: str) -> HttpResponse:
 @never_cache
 def mine(request: Request, slug: str) -> HttpResponse:
     """The person's own answers, newest first."""
-    pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    annotator = judge_of(request.user)
+    pool = pool_of(annotator, slug)
     shown = request.GET.get("show", "")
     judgments = judged_by(
-        pool=pool, annotator=judge_of(request.user), grade=_number(shown), commented=shown == "comment"
+        pool=pool,
+        annotator=annotator,
+        grade=number_in(shown),
+        ungraded=shown == Outcome.CANNOT_JUDGE,
+        commented=shown == "comment",
     )
-    page = Paginator(judgments, 50).get_page(request.GET.get("page"))
-    keys = {(judgment.query_id, judgment.document_id) for judgment in page}
+    answers = Paginator(judgments, 50).get_page(request.GET.get("page"))
+    keys = {(judgment.query_id, judgment.document_id) for judgment in answers}
     pairs = pool.pairs.filter(query__in=[q for q, _ in keys], document__in=[d for _, d in keys])
     pair_of = {(query, document): pk for pk, query, document in pairs.values_list("pk", "query", "document")}
-    rows = [(judgment, pair_of[judgment.query_id, judgment.document_id]) for judgment in page]
+    rows = [
+        (judgment, word_of(pool, judgment), pair_of[judgment.query_id, judgment.document_id]) for judgment in answers
+    ]
     return render(
         request,
         "mine.html",
-        {"pool": pool, "page": page, "rows": rows, "shown": shown, "grades": list(pool.collection.scale)},
+        {"pool": pool, "page": answers, "rows": rows, "shown": shown, "grades": list(pool.collection.scale)},
     )
 
 
 def _posted(request: Request, slug: str, pair_id: int) -> tuple[Pool, Pair, Judge]:
-    pair = get_object_or_404(
-        Pair.objects.select_related("pool__collection", "query", "document"), pk=pair_id, pool__slug=slug
-    )
-    return pair.pool, pair, judge_of(request.user)
-
-
-def _said(request: Request) -> Said:
-    """What the form says; ``answer`` is a grade or ``cannot_judge``."""
-    given = request.POST.get("answer", "")
-    comment = _comment(request.POST.get("comment", ""))
-    key = _key(request.POST.get("key", ""))
-    seconds = _seconds(request.POST.get("seconds", ""))
-    if given == Outcome.CANNOT_JUDGE:
-        return Said(outcome=given, comment=comment, seconds=seconds, key=key)
-    if (grade := _number(given)) is None:
-        raise UserError(_("No grade was chosen; nothing was saved."))
-    return Said(outcome=Outcome.GRADED.value, grade=grade, comment=comment, seconds=seconds, key=key)
-
-
-def _comment(text: str) -> str:
-    """Line ends as everywhere else; without NUL, which PostgreSQL does not take."""
-    comment = text.replace("\r\n", "\n").replace("\0", "").strip()
-    if len(comment) > _COMMENT_AT_MOST:
-        raise UserError(
-            _("The comment has %(found)s characters, and at most %(most)s are kept; nothing was saved.")
-            % {"found": len(comment), "most": _COMMENT_AT_MOST}
-        )
-    return comment
-
-
-def _key(text: str) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        return None
-
-
-def _seconds(text: str) -> float | None:
-    try:
-        seconds = float(text)
-    except ValueError:
-        return None
-    return min(seconds, _SECONDS_AT_MOST) if 0 < seconds < float("inf") else None
-
-
-def _page(
-    request: Request,
-    pool: Pool,
-    annotator: Judge,
-    pair: Pair | None,
-    *,
-    saved: Judgment | None = None,
-    problem: str = "",
-    note: str = "",
-    status: int = 200,
-) -> HttpResponse:
-    """The judging page, or its changing part alone for htmx; ``pair`` None takes the next one."""
-    if pair is None and pool.is_open:
-        pair = serve.next_pair(pool=pool, annotator=annotator)
-    context: dict[str, Any] = {
-        "pool": pool,
-        "progress": serve.progress(pool=pool, annotator=annotator),
-        "previous": serve.previous_pair(pool=pool, annotator=annotator, before=pair),
-        "pair": pair,
-        "problem": problem,
-        "note": note or (_saved_note(saved, pool) if saved else ""),
-        "guidelines": as_html(pool.guidelines),
-        "swapped": bool(request.htmx),
-    }
-    if pair is not None:
-        context |= _pair_context(pool, pair, annotator)
-    template = "judge.html#judging" if request.htmx else "judge.html"
-    return render(request, template, context, status=status)
-
-
-def _saved_note(judgment: Judgment, pool: Pool) -> str:
-    word = _("cannot judge") if judgment.grade is None else pool.collection.scale.word(judgment.grade)
-    return _("Saved: %(word)s") % {"word": word}
-
-
-def _pair_context(pool: Pool, pair: Pair, annotator: Judge) -> dict[str, Any]:
-    collection = pool.collection
-    before = Judgment.objects.filter(judge=annotator, query=pair.query_id, document=pair.document_id).first()
-    known = known_documents([pair.query]).get(pair.query_id, []) if pool.show_known else []
-    dots = serve.query_pairs(pair=pair, annotator=annotator)
-    return {
-        "reading": reading(document=pair.document, query=pair.query, collection=collection),
-        "known": [reading(document=document, query=pair.query, collection=collection) for document in known[:1]],
-        "grades": list(collection.scale),
-        "before": before,
-        "comment": before.comment if before else "",
-        "dots": dots,
-        "position": next((n for n, dot in enumerate(dots, 1) if dot.state == "current"), 1),
-        "key": uuid.uuid4(),
-    }
+    annotator = judge_of(request.user)
+    pairs = Pair.objects.select_related("pool__collection").filter(pool__slug=slug)
+    pair = pairs.filter(pool__in=Pool.objects.open_to(annotator), pk=pair_id).first()
+    if pair is None:
+        refuse_stranger(get_object_or_404(pairs, pk=pair_id).pool)
+    return pair.pool, pair, annotator

@@ -1,25 +1,21 @@
-"""What the lead sees: collections, pools, agreement, export."""
+"""What the lead sees of collections: their figures, agreement, before and after, export."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
-from judging.models import Collection, Judge, Pool
-from judging.steps.agree import agreement as agree
+from judging.models import Collection, Judge
 from judging.steps.evaluate import compare
 from judging.steps.export import export_zip
 from judging.steps.facts import facts, next_thing, run_table
 from judging.steps.merge import Policy, llm_judges_of, merge
-from judging.steps.pools import pool_progress, set_status
-from judging.views.access import Request, mistakes_shown_at, redirect_of, staff_only
-from judging.views.guidelines import as_html
+from judging.steps.pools import pool_progress
+from judging.views.access import Request, mistakes_shown_at, staff_only
 
 MEASURES = ("judged@10", "nDCG@10")
 
@@ -51,42 +47,6 @@ def collection(request: Request, slug: str) -> HttpResponse:
         "next": next_thing(found),
     }
     return render(request, "collection.html", context)
-
-
-@require_GET
-@never_cache
-@staff_only
-def pool(request: Request, slug: str) -> HttpResponse:
-    """Progress; the part that changes is asked for again every few seconds."""
-    found = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
-    context = {
-        "pool": found,
-        "progress": pool_progress(found),
-        "runs": list(found.runs.all()),
-        "left_out": sorted(found.left_out.items()),
-        "guidelines": as_html(found.guidelines),
-        "statuses": [(status, label) for status, label in Pool.Status.choices if status != found.status],
-    }
-    return render(request, "pool.html#progress" if request.htmx else "pool.html", context)
-
-
-@require_POST
-@staff_only
-@mistakes_shown_at("pool")
-def pool_status(request: Request, slug: str) -> HttpResponse:
-    found = get_object_or_404(Pool, slug=slug)
-    set_status(pool=found, status=request.POST.get("status", ""))
-    messages.success(request, _("The pool is %(status)s now.") % {"status": found.get_status_display()})
-    return redirect_of(request, found.get_absolute_url())
-
-
-@require_GET
-@never_cache
-@staff_only
-def agreement(request: Request, slug: str) -> HttpResponse:
-    found = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
-    context = {"pool": found, "result": agree(pool=found), "scale": found.collection.scale}
-    return render(request, "agreement.html", context)
 
 
 @require_GET

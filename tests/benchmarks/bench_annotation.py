@@ -3,11 +3,13 @@
     python -m tests.benchmarks.bench_annotation [--peers FOLDER]
 
 2,000 pairs with an overlap of 2, so 4,000 answers, by 50 people who are signed in before the clock starts and answer
-without a pause (or after ``--pause`` seconds of reading). All servers listen on this machine alone, one after the other,
-each with its own defaults. FOLDER holds virtual environments ``label-studio`` and ``doccano``:
+without a pause, or after ``--pause`` seconds of reading on average. All servers listen on this machine alone, one after
+the other, each with its own defaults. FOLDER holds virtual environments ``label-studio`` and ``doccano``:
 
     python3.11 -m venv FOLDER/label-studio && FOLDER/label-studio/bin/pip install label-studio
-    python3.10 -m venv FOLDER/doccano && FOLDER/doccano/bin/pip install doccano
+    python3.10 -m venv FOLDER/doccano && FOLDER/doccano/bin/pip install doccano "marshmallow<4" "numpy<2"
+
+(doccano 1.8.4 leaves the two open and does not start with the newest). Without FOLDER only ours is measured.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks.annotation import ours
+from tests.benchmarks.annotation import doccano, label_studio, ours
 from tests.benchmarks.annotation.load import Measured
 from tests.benchmarks.annotation.texts import make_texts
-from tests.services import ServiceMissing
+from tests.services import ServiceMissingError
 
 
 def main() -> None:
@@ -28,15 +31,35 @@ def main() -> None:
     texts = make_texts(options.pairs)
     print(
         f"{options.people} people, {options.pairs:,} pairs, overlap {options.overlap}, {options.pause:g} s of reading; "
-        f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
+        f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}",
+        flush=True,
     )
+    size = {"people": options.people, "overlap": options.overlap, "pause": options.pause}
+    peers: dict[str, Callable[[Path], Measured]] = {
+        "label-studio": lambda folder: label_studio.run(folder, texts, **size),
+        "doccano": lambda folder: doccano.run(folder, texts, as_page=False, **size),
+        "doccano-page": lambda folder: doccano.run(folder, texts, as_page=True, **size),
+    }
     measured: dict[str, Measured] = {}
     if "unjudged" in options.only:
         try:
-            measured["unjudged"] = ours.run(texts, people=options.people, overlap=options.overlap, pause=options.pause)
-        except ServiceMissing as missing:
+            measured["unjudged"] = ours.run(texts, **size)
+        except ServiceMissingError as missing:
             sys.exit(f"Skipped: {missing}")
         print(measured["unjudged"], flush=True)
+    for name, run in peers.items():
+        folder = options.peers / name.removesuffix("-page") if options.peers else None
+        if name not in options.only or folder is None:
+            continue
+        if not folder.is_dir():
+            print(f"{name}: not measured, for {folder} is not there")
+            continue
+        measured[name] = run(folder)
+        print(measured[name], flush=True)
+    if ours_measured := measured.pop("unjudged", None):
+        for other in measured.values():
+            ratio = ours_measured.answers_per_second / other.answers_per_second
+            print(f"Unjudged: {ratio:.1f} times the answers per second of {other.what}")
 
 
 def _options() -> argparse.Namespace:
@@ -46,9 +69,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=2_000)
     parser.add_argument("--overlap", type=int, default=2)
     parser.add_argument("--pause", type=float, default=0.0, help="seconds that people read before they answer")
-    parser.add_argument(
-        "--only", nargs="+", choices=["unjudged", "label-studio", "doccano"], default=["unjudged", "label-studio", "doccano"]
-    )
+    names = ["unjudged", "label-studio", "doccano", "doccano-page"]
+    parser.add_argument("--only", nargs="+", choices=names, default=names)
     return parser.parse_args()
 
 

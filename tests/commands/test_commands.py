@@ -221,6 +221,23 @@ def test_options_reach_their_step(run, beir, tmp_path):
     assert (pool.guidelines, pool.show_known, pool.queries_sampled) == ("Look twice.", False, 2)
 
 
+def test_a_pool_may_begin_with_training_and_ask_again_or_reveal(run, beir, tmp_path):
+    run("import_beir", beir)
+    (tmp_path / "mine.txt").write_text("q1 Q0 d4 1 2.5 me\nq1 Q0 d6 2 1.5 me\n")
+    run("import_run", "cran", tmp_path / "mine.txt")
+    training = tmp_path / "training.jsonl"
+    training.write_text('{"query": "q1", "document": "d4", "grade": 1, "explanation": "On flutter."}\n')
+    said = run("open_pool", "cran", "--run", "mine", "--training", training, "--probe-share", 0.05)
+    assert "before these, 1 training pair" in said
+    assert "each person is asked 5% of their own answers again" in said
+    assert "passed over, shown in the training: 1" in said
+    asking = Pool.objects.get()
+    assert (asking.probe_share, asking.reveal) == (0.05, False)
+    assert list(asking.training.values_list("document__docid", "grade", "explanation")) == [("d4", 1, "On flutter.")]
+    run("open_pool", "cran", "--run", "mine", "--reveal", "--name", "open")
+    assert Pool.objects.get(slug="open").reveal is True
+
+
 def test_a_pool_without_any_judgment_has_an_agreement_that_is_undefined(run, beir):
     run("import_beir", beir)
     run("index", "cran")

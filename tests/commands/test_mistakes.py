@@ -148,6 +148,23 @@ def test_guidelines_that_are_not_there(refused, ranked, tmp_path):
     assert message.startswith(f"{tmp_path / 'nowhere.md'}: expected a Markdown file in UTF-8; ")
 
 
+def test_training_of_another_collection_is_refused_with_its_line(refused, ranked, tmp_path):
+    (tmp_path / "training.tsv").write_text("query\tdocument\tgrade\texplanation\nq1\td4\t1\t\nq1\td99\t1\t\n")
+    message = refused("open_pool", "cran", "--run", "mine", "--training", tmp_path / "training.tsv")
+    assert message == f"{tmp_path / 'training.tsv'}:3: expected a document of cran that has a text, found 'd99'."
+
+
+@pytest.mark.parametrize("share", ["-0.1", "1.1", "nan"])
+def test_a_share_that_is_none(refused, ranked, share):
+    message = refused("open_pool", "cran", "--run", "mine", f"--probe-share={share}")
+    assert message == f"--probe-share: expected a share from 0 to 1, found {float(share):g}."
+
+
+def test_a_pool_does_not_reveal_what_it_asks_again(refused, ranked):
+    message = refused("open_pool", "cran", "--run", "mine", "--reveal", "--probe-share", "0.1")
+    assert message.startswith("A pool either reveals LLM labels or asks pairs again")
+
+
 # --- Names ------------------------------------------------------------------------------------------------------------
 
 OF_A_COLLECTION = [

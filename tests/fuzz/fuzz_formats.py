@@ -186,7 +186,7 @@ def fault(path: Path, kind: str | None) -> str:
         read_all(path, kind)
     except UserError as error:
         raised = str(error)
-    except BaseException:
+    except Exception:  # noqa: BLE001 (what else comes out is what is looked for)
         return f"the reader raised\n{traceback.format_exc()}"
     try:
         report = check(path, kind=kind)
@@ -195,7 +195,7 @@ def fault(path: Path, kind: str | None) -> str:
             collections.deque(read_judgments(path, warn=_drop, on_error=lambda _: None), maxlen=0)
     except UserError:
         return "" if kind == "judgments" and raised else f"the check raised\n{traceback.format_exc()}"
-    except BaseException:
+    except Exception:  # noqa: BLE001
         return f"the check raised\n{traceback.format_exc()}"
     first = report.problems[0].message if report.problems else ""
     if bool(raised) != bool(report.errors) or (kind and raised != first):

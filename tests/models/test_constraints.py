@@ -21,9 +21,12 @@ from judging.models import (
     Pair,
     Pool,
     PrefillTask,
+    Probe,
     Query,
     Run,
     Skip,
+    TrainingAnswer,
+    TrainingPair,
 )
 from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool, make_run
 
@@ -70,6 +73,19 @@ class World:
     def new_slot(self, **fields: object) -> Assignment:
         return Assignment.objects.create(pair=self.pair, **{"slot": 2, **fields})
 
+    def new_probe(self, **fields: object) -> Probe:
+        return Probe.objects.create(pair=self.pair, annotator=self.person, **{"after": 1, **fields})
+
+    def new_training_pair(self, **fields: object) -> TrainingPair:
+        plain = {"position": 0, "query": self.query, "document": self.document, "grade": 1}
+        return TrainingPair.objects.create(pool=self.pool, **plain | fields)
+
+    def new_training_answer(self, **fields: object) -> TrainingAnswer:
+        pair = TrainingPair.objects.first() or self.new_training_pair()
+        return TrainingAnswer.objects.create(
+            pair=pair, annotator=self.person, **{"outcome": "graded", "grade": 1, **fields}
+        )
+
     def new_task(self, **fields: object) -> PrefillTask:
         return PrefillTask.objects.create(judge=self.llm, pair=self.pair, **fields)
 
@@ -110,6 +126,9 @@ REFUSED: list[tuple[str, Callable[[World], object]]] = [
     ("event_grade_iff_graded", lambda w: w.new_event(outcome="unparsed")),
     ("pool_depth_from_1", lambda w: w.new_pool(depth=0)),
     ("pool_people_from_1", lambda w: w.new_pool(people=0)),
+    ("pool_probe_share", lambda w: w.new_pool(probe_share=-0.01)),
+    ("pool_probe_share", lambda w: w.new_pool(probe_share=1.01)),
+    ("pool_reveals_or_probes", lambda w: w.new_pool(probe_share=0.05, reveal=True)),
     ("pair_once", lambda w: w.new_pair(document=w.document)),
     ("pair_probability", lambda w: w.new_pair(inclusion_probability=0.0)),
     ("pair_probability", lambda w: w.new_pair(inclusion_probability=1.01)),
@@ -130,6 +149,24 @@ REFUSED: list[tuple[str, Callable[[World], object]]] = [
     ),
     ("assignment_state", lambda w: w.new_slot(state="asleep")),
     ("skip_once", lambda w: [Skip.objects.create(pair=w.pair, annotator=w.person) for _ in range(2)]),
+    ("probe_once", lambda w: [w.new_probe() for _ in range(2)]),
+    ("probe_grade_iff_answered", lambda w: w.new_probe(outcome="graded", grade=1, first_outcome="graded")),
+    ("probe_grade_iff_answered", lambda w: w.new_probe(outcome="graded", grade=1, answered_at=NOW)),
+    ("probe_grade_iff_answered", lambda w: w.new_probe(outcome="graded", first_outcome="graded", answered_at=NOW)),
+    (
+        "probe_grade_iff_answered",
+        lambda w: w.new_probe(outcome="cannot_judge", grade=1, first_outcome="graded", answered_at=NOW),
+    ),
+    ("probe_grade_iff_answered", lambda w: w.new_probe(grade=1)),
+    ("training_once", lambda w: [w.new_training_pair(position=n) for n in range(2)]),
+    (
+        "training_position_once",
+        lambda w: [w.new_training_pair(document=document) for document in w.collection.documents.all()],
+    ),
+    ("training_answer_once", lambda w: [w.new_training_answer() for _ in range(2)]),
+    ("training_answer_grade_iff_graded", lambda w: w.new_training_answer(grade=None)),
+    ("training_answer_grade_iff_graded", lambda w: w.new_training_answer(outcome="cannot_judge")),
+    ("training_answer_grade_iff_graded", lambda w: w.new_training_answer(outcome="unparsed", grade=None)),
     ("prefill_once", lambda w: [w.new_task() for _ in range(2)]),
     ("prefill_state", lambda w: w.new_task(state="leased")),
     ("prefill_state", lambda w: w.new_task(state="free", leased_until=NOW)),

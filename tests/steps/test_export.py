@@ -6,13 +6,16 @@ import csv
 import hashlib
 import json
 import zipfile
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import ir_measures
+import pandas
 import pytest
 import pytrec_eval
 
 from judging.errors import FileError, UserError
-from judging.formats.judgments import read_judgments
+from judging.formats.judgments import read_all_judgments, read_judgments
 from judging.formats.scale import default_scale
 from judging.models import Judge, Judgment
 from judging.steps.export import export_qrels, export_zip
@@ -209,6 +212,11 @@ def test_the_manifest_tells_counts_policy_judges_and_checksums(collection, polic
 def test_every_judgment_made_here_is_in_the_json_lines_and_the_original_qrels_are_not(collection, tmp_path):
     export_qrels(collection=collection, out=tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "judgments.jsonl").read_bytes().splitlines()]
+    times = {
+        (datetime.fromisoformat(line.pop("created_at")), datetime.fromisoformat(line.pop("updated_at")))
+        for line in lines
+    }
+    assert times == {*Judgment.objects.exclude(judge__kind="qrels").values_list("created_at", "updated_at")}
     mark = Judge.objects.get(kind="llm").fingerprint
     llm = {"judge": "phi", "kind": "llm", "fingerprint": mark}
     ada, bob = ({"judge": name, "kind": "person"} for name in ("ada", "bob"))
@@ -241,6 +249,45 @@ def test_the_judgments_of_each_judge_can_be_brought_back(collection, tmp_path):
         import_judgments(collection=again, path=file, judge=judge, kind=kind, only=judge)
         brought = Judgment.objects.of(again).filter(judge__name=judge).order_by("document__docid")
         assert list(brought.values_list(*fields)) == kept[judge]
+
+
+def test_the_judgments_can_be_had_as_csv_and_parquet_too_with_the_same_bytes_each_time(collection, tmp_path):
+    for name in ("one", "two"):
+        export = export_qrels(collection=collection, out=tmp_path / name, judgments=["jsonl", "csv", "parquet"])
+    files = files_of(tmp_path / "one")
+    assert files == files_of(tmp_path / "two")
+    assert {"judgments.jsonl", "judgments.csv", "judgments.parquet"} <= export.manifest["files"].keys()
+    lines, *others = (
+        [replace(line, line=0) for line in read_all_judgments(tmp_path / "one" / f"judgments.{form}", warn=[].append)]
+        for form in ("jsonl", "csv", "parquet")
+    )
+    assert len(lines) == 8
+    assert others == [lines, lines]
+    frame = pandas.read_parquet(tmp_path / "one" / "judgments.parquet")
+    assert list(frame["query"]) == [line.query for line in lines]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_judgments_brought_back_are_exported_with_the_same_bytes(collection, tmp_path, form):
+    Judgment.objects.update(
+        created_at=datetime(2020, 1, 2, 3, 4, 5, 678901, UTC), updated_at=datetime(2021, 1, 1, tzinfo=UTC)
+    )
+    # An LLM's configuration comes from elsewhere than this file, and its fingerprint from that.
+    Judgment.objects.filter(judge__kind="llm").delete()
+    export_qrels(collection=collection, out=tmp_path / "out", judgments=[form])
+    before = (tmp_path / "out" / f"judgments.{form}").read_bytes()
+    for judge in ("ada", "bob"):
+        Judgment.objects.filter(judge__name=judge).delete()
+        file = tmp_path / f"judgments.{form}"
+        file.write_bytes(before)
+        import_judgments(collection=collection, path=file, judge=judge, kind="person", only=judge)
+    export_qrels(collection=collection, out=tmp_path / "out", judgments=[form])
+    assert (tmp_path / "out" / f"judgments.{form}").read_bytes() == before
+
+
+def test_a_form_of_judgments_that_there_is_not_is_refused(collection, tmp_path):
+    with pytest.raises(UserError, match="--judgments: expected jsonl or csv or parquet, found xml"):
+        export_qrels(collection=collection, out=tmp_path / "out", judgments=["xml"])
 
 
 def test_a_file_of_several_judges_is_not_brought_back_as_one(collection, tmp_path):

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import tracemalloc
 import zipfile
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from judging.errors import FileError, UserError
 from judging.formats.scale import parse_scale
 from judging.models import Collection, Document, Judge, Judgment, Query
-from judging.steps.import_collection import import_beir
+from judging.steps.import_collection import import_beir, import_ir_dataset
 from tests.conftest import DATA, SAMPLE
 from tests.factories import make_judgment, make_person, make_pool
+from tests.formats.test_ir_dataset import Dataset, GenericDoc, GenericQuery, TrecQrel
+from tests.formats.test_parquet_folder import shard
 
 pytestmark = pytest.mark.django_db
 
@@ -120,6 +124,36 @@ class TestWhatIsLoaded:
     def test_nfcorpus_loads(self):
         report = import_beir(path=DATA / "nfcorpus", splits=["test"])
         assert (report.documents, report.queries, sum(report.grades.values())) == (3_633, 323, 12_334)
+
+
+class TestOtherLayouts:
+    def test_a_parquet_folder_gives_what_the_beir_folder_gives(self, folder, tmp_path):
+        root = tmp_path / "parquet"
+        shard(root / "corpus" / "corpus.parquet", _id=[*CORPUS], title=[""] * len(CORPUS), text=[*CORPUS.values()])
+        shard(root / "queries" / "queries.parquet", _id=[*QUERIES], text=[*QUERIES.values()])
+        pairs = {"query-id": ["q1", "q2"], "corpus-id": ["d1", "d2"], "score": [1, 1]}
+        shard(root / "default" / "test-00000-of-00001.parquet", **pairs)
+        loose, columns = (import_beir(path=path).collection for path in (folder, root))
+        assert (columns.slug, columns.splits) == ("parquet", ["test"])
+        assert (texts(columns), original(columns)) == (texts(loose), original(loose))
+        assert columns.corpus_digest == loose.corpus_digest
+        assert import_beir(path=root).unchanged is True
+        with pytest.raises(UserError, match=r"parquet has no split dev. Its splits: test."):
+            import_beir(path=root, name="other", splits=["dev"])
+
+    def test_a_data_set_of_ir_datasets_is_loaded_by_its_id(self, monkeypatch):
+        package = ModuleType("ir_datasets")
+        known = Dataset(
+            [GenericDoc("d1", "x"), GenericDoc("d2", "y")], [GenericQuery("q1", "a")], [TrecQrel("q1", "d1", 1, "0")]
+        )
+        package.load = {"tiny/test": known}.__getitem__
+        monkeypatch.setitem(sys.modules, "ir_datasets", package)
+        report = import_ir_dataset(identifier="tiny/test")
+        collection = report.collection
+        assert (collection.slug, collection.splits) == ("tiny-test", ["test"])
+        assert texts(collection) == {"d1": "x", "d2": "y"}
+        assert original(collection) == {("q1", "d1"): 1}
+        assert import_ir_dataset(identifier="tiny/test").unchanged is True
 
 
 class TestSplits:
@@ -314,6 +348,39 @@ class TestAgain:
         assert "corpus.jsonl differs, qrels/dev.tsv is new, qrels/test.tsv is gone" in str(refusal.value)
         assert "queries.jsonl" not in str(refusal.value)
         assert Document.objects.count() == 3
+
+    def test_what_would_change_is_counted_before_anything_is_replaced(self, folder):
+        write(folder, qrels={"test": ["q1\td1\t1", "q2\td2\t1", "q2\td3\t0"]})
+        import_beir(path=folder)
+        write(
+            folder,
+            corpus={"d1": "wings, again", "d2": CORPUS["d2"], "d4": "new", "d5": "new"},
+            queries={**QUERIES, "q1": "asked otherwise"},
+            qrels={"test": ["q1\td1\t0", "q2\td2\t1", "q2\td4\t1", "q2\td5\t0"]},
+        )
+        told = "documents 2 added, 1 removed, 1 changed; queries 1 changed; qrels 2 added, 1 removed, 1 regraded"
+        with pytest.raises(UserError, match=f"What would change: {told}. Give --replace"):
+            import_beir(path=folder)
+        assert texts(Collection.objects.get()) == CORPUS
+        assert str(import_beir(path=folder, replace=True).changes) == told
+
+    def test_a_changed_title_or_metadata_is_a_changed_document(self, tmp_path):
+        rows = {key: {"title": "T", "text": "x", "metadata": {"year": 1}} for key in ("d1", "d2", "d3")}
+        import_beir(path=write(tmp_path / "c", corpus=rows))
+        rows["d1"] = {**rows["d1"], "title": "t"}
+        rows["d2"] = {**rows["d2"], "metadata": {"year": 2}}
+        changes = import_beir(path=write(tmp_path / "c", corpus=rows), replace=True).changes
+        assert changes is not None
+        assert (changes.documents.added, changes.documents.removed, changes.documents.changed) == (0, 0, 2)
+
+    def test_files_that_differ_in_the_order_of_lines_alone_change_nothing(self, folder):
+        import_beir(path=folder)
+        write(folder, corpus=dict(reversed(CORPUS.items())))
+        with pytest.raises(UserError, match=r"What would change: no document, query or grade. Give --replace"):
+            import_beir(path=folder)
+
+    def test_a_first_import_changes_nothing_that_was_there(self, folder):
+        assert import_beir(path=folder).changes is None
 
     def test_replacing_changes_documents_and_queries_in_place(self, folder):
         collection = import_beir(path=folder).collection

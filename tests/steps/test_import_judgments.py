@@ -14,6 +14,7 @@ from judging.steps import serve
 from judging.steps.import_collection import import_beir
 from judging.steps.import_judgments import import_judgments
 from judging.steps.judgments import Said
+from judging.steps.merge import merge
 from tests.conftest import DATA, SAMPLE
 from tests.factories import make_collection, make_judgment, make_person, make_pool, make_run
 
@@ -140,9 +141,9 @@ class TestForms:
         assert report.outcomes == Counter(graded=1)
         assert "line 2 repeats line 1" in report.warnings[0]
 
-    @pytest.mark.parametrize("kind", ["qrels", "adjudication", "robot"])
-    def test_only_people_and_llms_are_imported(self, collection, write, kind):
-        with pytest.raises(UserError, match="expected llm or person"):
+    @pytest.mark.parametrize("kind", ["qrels", "robot", ""])
+    def test_only_what_people_llms_and_adjudicators_said_is_imported(self, collection, write, kind):
+        with pytest.raises(UserError, match="expected one of llm, person, adjudication"):
             imported(collection, write(label()), kind=kind)
 
     def test_one_judge_of_a_file_of_several_can_be_picked(self, collection, write):
@@ -162,6 +163,25 @@ class TestForms:
         file = min((DATA / "llmjudge" / "llm").iterdir())
         report = imported(real, file, judge=file.stem, kind="llm")
         assert report.outcomes.total() == report.judge.judgments.count() > 1_000
+
+    def test_the_times_that_a_file_states_are_kept(self, collection, write):
+        first, last = "2020-01-02T03:04:05.678901+00:00", "2021-06-07T08:09:10+00:00"
+        lines = [label("d1", created_at=first, updated_at=last), label("d2", updated_at=last), label("d3")]
+        judge = imported(collection, write(*lines)).judge
+        times = dict(judge.judgments.values_list("document__docid", "created_at"))
+        assert [times[docid].isoformat() for docid in ("d1", "d2")] == [first, last]
+        assert times["d3"] > times["d2"]
+        assert [
+            time.isoformat() for time in judge.judgments.order_by("updated_at").values_list("updated_at", flat=True)
+        ][:2] == [last, last]
+
+    def test_replacing_without_times_keeps_when_a_judgment_was_first_made(self, collection, write):
+        first = "2020-01-02T03:04:05.678901+00:00"
+        imported(collection, write(label("d1", created_at=first)))
+        judge = imported(collection, write(label("d1", 0)), replace=True).judge
+        judgment = judge.judgments.get()
+        assert judgment.created_at.isoformat() == first
+        assert judgment.updated_at > judgment.created_at
 
 
 class TestHistory:
@@ -311,3 +331,24 @@ class TestPeople:
     def test_a_judgment_given_elsewhere_and_imported_alike_is_unchanged(self, collection, write):
         make_judgment(make_person("ada"), collection, "q1", "d1", 1)
         assert imported(collection, write(label())).unchanged is True
+
+
+class TestAdjudications:
+    def test_they_come_under_a_judge_of_their_own_and_the_merge_takes_them(self, collection, write):
+        for grade in (0, 1):
+            make_judgment(make_person(), collection, "q1", "d1", grade)
+        report = imported(collection, write(label(grade=2)), judge="panel", kind="adjudication")
+        assert (report.judge.kind, report.judge.fingerprint, report.filled_slots) == ("adjudication", "", 0)
+        merged = {(row.query, row.document): (row.grade, row.source) for row in merge(collection=collection).grades}
+        assert merged["q1", "d1"] == (2, "adjudicated")
+
+    def test_the_same_file_again_changes_nothing_and_another_needs_replace(self, collection, write):
+        file = write(label(grade=2))
+        imported(collection, file, judge="panel", kind="adjudication")
+        assert imported(collection, file, judge="panel", kind="adjudication").unchanged
+        other = write(label(grade=0), name="other.jsonl")
+        with pytest.raises(UserError, match="--replace"):
+            imported(collection, other, judge="panel", kind="adjudication")
+        report = imported(collection, other, judge="panel", kind="adjudication", replace=True)
+        assert said(report.judge) == {("q1", "d1"): 0}
+        assert history(report.judge) == [2, 0]

@@ -8,9 +8,12 @@ import pytest
 from django.utils import timezone
 
 from judging.errors import UserError
-from judging.models import Assignment, Pool
+from judging.models import Assignment, Judge, Judgment, Pool
 from judging.steps import serve
-from judging.steps.judgments import Said
+from judging.steps.judgments import Said, say
+from judging.steps.pace import found_so_far, pace
+from judging.steps.people import add
+from judging.steps.pool_queries import StateCounts, queries_of, state_counts
 from judging.steps.pools import PoolProgress, judged_by, pool_progress, set_status
 from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool
 
@@ -81,16 +84,89 @@ def test_each_llm_has_its_outcomes_on_the_pairs_of_this_pool(pool):
     ]
 
 
+def test_pairs_whose_document_or_query_left_the_corpus_do_not_keep_a_pool_from_being_complete(pool):
+    pool.collection.documents.filter(docid="d1").update(in_corpus=False)
+    judge(pool, make_person(), 4)
+    judge(pool, make_person(), 4)
+    progress = pool_progress(pool)
+    assert (progress.pairs, progress.slots, progress.answered, progress.gone) == (4, 8, 8, 2)
+    assert (progress.percent, progress.queries_complete, progress.left) == (100, 2, 0)
+    pool.collection.queries.filter(qid="q1").update(in_corpus=False)
+    assert (pool_progress(pool).pairs, pool_progress(pool).queries, pool_progress(pool).gone) == (2, 1, 4)
+
+
+def test_people_on_the_list_are_shown_before_they_begin(pool):
+    add(pool=pool, name=make_person("ann").name)
+    (ann,) = pool_progress(pool).annotators
+    assert (ann.name, ann.answered, ann.in_hand, ann.held_until, ann.recent, ann.seconds) == (
+        "ann",
+        0,
+        0,
+        None,
+        0,
+        None,
+    )
+
+
+def test_the_pace_is_of_the_last_hour_and_of_people_with_an_account(pool):
+    ada, bob, imported = make_person(), make_person(), Judge.objects.create(kind="person", name="imported")
+    judge(pool, ada, 3, seconds=6.0)
+    judge(pool, bob, 2, seconds=10.0)
+    Assignment.objects.filter(pk=Assignment.objects.filter(state="free").first().pk).update(
+        state="done", annotator=imported, answered_at=timezone.now()
+    )
+    found = pace(pool, pool_progress(pool))
+    assert (found.recent, found.recent_people, found.timed, found.left) == (5, 2, 5, 6)
+    assert found.seconds == pytest.approx(7.6)
+    assert found.work == pytest.approx(6 * 7.6)
+    assert found.remaining == pytest.approx(3600 * 6 / 5)
+    Assignment.objects.filter(state="done").update(answered_at=timezone.now() - timedelta(minutes=61))
+    assert pace(pool, pool_progress(pool)).remaining is None
+
+
+def test_without_a_timed_answer_the_work_left_is_unknown(pool):
+    judge(pool, make_person(), 1)
+    assert pace(pool, pool_progress(pool)).work is None
+
+
+def test_the_share_found_so_far_follows_each_answer(pool):
+    person = make_person()
+    assert found_so_far(pool).judged == 0
+    judge(pool, person, 2, grade=1)
+    judge(pool, person, 2, grade=0)
+    assert (found_so_far(pool).judged, found_so_far(pool).share.value) == (4, 0.5)
+    for judgment in Judgment.objects.by_people():
+        say(judge=person, query_id=judgment.query_id, document_id=judgment.document_id, said=Said("graded", 1))
+    assert found_so_far(pool).share.value == 1
+
+
+def test_queries_are_complete_begun_or_untouched(pool):
+    assert state_counts(pool) == StateCounts(complete=0, begun=0, untouched=2)
+    ada, bob = make_person(), make_person()
+    judge(pool, ada, 4)
+    first, second = queries_of(pool)
+    assert first.place < second.place
+    assert [(one.pair_count, one.slot_count, one.answer_count, one.held_count) for one in (first, second)] == [
+        (3, 6, 3, 0),
+        (3, 6, 1, 2),
+    ]
+    judge(pool, bob, 6)
+    assert state_counts(pool) == StateCounts(complete=1, begun=1, untouched=0)
+    assert list(queries_of(pool, "complete")) == [first]
+    assert list(queries_of(pool, "begun")) == [second]
+    assert list(queries_of(pool, "untouched")) == []
+
+
 def test_the_number_of_queries_does_not_grow_with_what_was_judged(pool, django_assert_num_queries):
     ada, bob = make_person(), make_person()
     judge(pool, ada, 1)
     make_judgment(make_llm(), pool.collection, "q1", "d1", 1)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         pool_progress(pool)
     judge(pool, ada, 3)
     judge(pool, bob, 3)
     make_judgment(make_llm(), pool.collection, "q1", "d1", 1)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         pool_progress(pool)
 
 

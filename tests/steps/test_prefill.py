@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from judging.engines.llm.base import Answer
+from judging.engines.llm.prompts import load_prompt
 from judging.errors import UserError
 from judging.models import Judge, Judgment, JudgmentEvent, LeaseState, PrefillTask
 from judging.steps.prefill import PrefillOptions, judge_pool, llm_judge, prefill, queue
@@ -103,6 +104,15 @@ def test_what_the_judge_is_can_be_read_from_it(pool):
         "reader pointwise",
         {"model": "reader", "revision": "abc"},
     )
+
+
+@pytest.mark.django_db
+def test_what_the_model_is_asked_is_kept_to_be_read():
+    reader = Reader()
+    assert llm_judge(reader).prompt == ""
+    other = Reader(revision="2")
+    other.prompt = load_prompt("pointwise")
+    assert llm_judge(other).prompt.endswith(f"[user]\n{other.prompt.user}")
 
 
 def test_another_revision_is_another_judge_and_their_judgments_do_not_mix(pool):

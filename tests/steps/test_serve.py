@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from judging.errors import UserError
 from judging.models import Assignment, Judgment, JudgmentEvent, LeaseState, Pool
-from judging.steps import serve
+from judging.steps import serve, standing
 from judging.steps.judgments import Said
+from judging.steps.turn import previous_turn
 from tests.factories import make_collection, make_document, make_judgment, make_person, make_pool, make_run
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +71,7 @@ def test_nobody_gets_what_is_in_others_hands(pool):
         serve.next_pair(pool=pool, annotator=make_person())
     late = make_person()
     assert serve.next_pair(pool=pool, annotator=late) is None
-    progress = serve.progress(pool=pool, annotator=late)
+    progress = standing.progress(pool=pool, annotator=late)
     assert (progress.answered, progress.open, progress.held_by_others) == (0, 6, 6)
     assert progress.free_again_at is not None
 
@@ -184,8 +185,8 @@ def test_undo_goes_back_through_ones_own_answers_across_queries(pool):
         grade(pair, person)
     grade(order[1], person, 0)  # a correction does not change the order
     back, here = [], None
-    while (here := serve.previous_pair(pool=pool, annotator=person, before=here)) is not None:
-        back.append(here)
+    while (here := previous_turn(pool=pool, annotator=person, before=here)) is not None:
+        back.append(here.pair)
     assert back == order[::-1]
 
 
@@ -194,7 +195,7 @@ def test_the_dots_show_the_query_as_the_person_has_it(pool):
     first = serve.next_pair(pool=pool, annotator=person)
     grade(first, person)
     second = serve.next_pair(pool=pool, annotator=person)
-    dots = serve.query_pairs(pair=second, annotator=person)
+    dots = standing.query_pairs(pair=second, annotator=person)
     assert [(dot.pair_id, dot.state) for dot in dots][:2] == [(first.pk, "done"), (second.pk, "current")]
     assert dots[2].state == "open"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from judging.models import Judge, Pool
+from judging.models import Judge, Pool, TrainingPair
 from judging.steps import serve
 from tests.factories import make_collection, make_person, make_pool
 from tests.views.conftest import judge_all
@@ -66,6 +66,40 @@ def test_when_others_hold_the_rest_home_says_until_when(pool, as_person):
     assert links(page) == []
 
 
+def test_the_pool_where_the_person_stopped_comes_first_and_has_the_one_clear_button(pool, person, as_person):
+    other = make_pool(make_collection(documents=["x", "y"]), name="later")
+    judge_all(pool, person, [1])
+    judge_all(other, person, [1])
+    page = as_person.page(HOME)
+    assert links(page) == [reverse(name, args=[slug]) for slug in ("later", "cran") for name in ("judge", "mine")]
+    assert [link["href"] for link in page.all("a", class_="button main")] == [reverse("judge", args=["later"])]
+    judge_all(other, person, [1])
+    page = as_person.page(HOME)
+    assert [link["href"] for link in page.all("a", class_="button main")] == [reverse("judge", args=["cran"])]
+
+
+def test_one_of_many_documents_is_said_in_the_plural(pool, person, as_person):
+    judge_all(pool, person, [1])
+    assert "You have judged 1 of 3 documents of cran" in as_person.page(HOME).text
+
+
+def test_training_that_comes_first_is_announced(pool, person, as_person):
+    query = pool.collection.queries.get()
+    for position, document in enumerate(pool.collection.documents.all()[:2]):
+        TrainingPair.objects.create(pool=pool, position=position, query=query, document=document, grade=1)
+    assert "2 training documents come first." in as_person.page(HOME).text
+
+
+def test_what_is_left_to_others_is_said_when_nothing_else_is_left(pool, person, as_person):
+    judge_all(pool, person, [1, 1])
+    documents = pool.collection.documents
+    documents.filter(docid="d3").update(digest=documents.get(docid="d1").digest)
+    serve.release(pool=pool, annotator=person)
+    text = as_person.page(HOME).text
+    assert "1 document is left to others: you have judged the same text for its query already." in text
+    assert "2 of 2" in text
+
+
 @pytest.mark.parametrize("status", [Pool.Status.PAUSED, Pool.Status.CLOSED])
 def test_only_open_pools_are_shown(pool, as_person, status):
     Pool.objects.update(status=status)
@@ -88,5 +122,5 @@ def test_only_the_lead_has_links_to_the_results(pool, as_person, as_lead):
 def test_home_costs_the_same_whatever_the_size_of_its_pool(person, django_assert_num_queries):
     make_pool(make_collection(documents=[f"d{n}" for n in range(50)]), depth=50)
     browser = browser_of(person)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         browser.get(HOME)

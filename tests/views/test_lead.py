@@ -11,12 +11,10 @@ from django.urls import reverse
 
 from judging.formats.scale import default_scale
 from judging.models import Assignment, Collection, Judge, Judgment, LeaseState, Pool
-from judging.steps import serve
 from judging.steps.export import export_qrels
 from judging.steps.merge import Policy, llm_judges_of
-from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool, make_run
-from tests.views.conftest import judge_all
-from tests.views.pages import HTMX, Page
+from tests.factories import make_collection, make_run
+from tests.views.pages import Page
 from tests.views.test_judge import WRITE, writes
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +43,7 @@ def test_the_overview_tells_the_next_thing_to_do_for_each_collection(as_lead):
     page = as_lead.page(reverse("overview"))
     assert "python manage.py index bare && python manage.py retrieve bare" in page.text
     assert "python manage.py rerank ranked" in page.text
-    assert "3 documents, 1 queries, 1 original judgments" in page.text
+    assert "3 documents, 1 query, 1 original judgment " in page.text
 
 
 def test_the_overview_lists_the_pools_of_each_collection_with_their_status(judged_pool, pool, as_lead):
@@ -89,139 +87,15 @@ def test_a_collection_is_described_as_a_paper_would(judged_pool, as_lead):
     assert "Judgments a query: fewest, median, most 1 · 2 · 2" in page.text
     assert [row["href"] for row in page.all("a", class_="button")] == [
         url("evaluation", judged_pool.collection),
+        url("collection-agreement", judged_pool.collection),
         url("export", judged_pool.collection),
+        url("judges", judged_pool.collection),
     ]
 
 
 def test_runs_that_were_interrupted_are_not_shown(judged_pool, as_lead):
     make_run(judged_pool.collection, {"q0": ["d1"]}, name="half", complete=False)
     assert "half" not in as_lead.page(url("collection", judged_pool.collection)).text
-
-
-# --- Pool -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_pool_that_nobody_began_says_so(pool, as_lead):
-    page = as_lead.page(url("pool", pool))
-    assert "0 of 3 pairs have all the answers that are wanted; 0 of 3 answers are given." in page.text
-    assert "Nobody has begun." in page.text
-    assert "No LLM has judged yet: python manage.py prefill_llm cran" in page.text
-    assert "1 of 1, seed 0" in page.text
-
-
-def test_a_pool_shows_who_did_how_much(judged_pool, as_lead):
-    page = as_lead.page(url("pool", judged_pool))
-    assert "12 of 20 pairs have all the answers that are wanted; 27 of 40 answers are given." in page.text
-    assert "ben 12 3 4.0" in page.text
-    assert "ada 15 0 4.0" in page.text
-    assert re.search(r"first · \w{8} 8 4 4 4 20 / 20", page.text)
-    assert "Look twice" in page.text
-
-
-def test_a_pool_shows_what_is_in_hand_and_what_was_not_timed(pool, person, as_lead):
-    serve.next_pair(pool=pool, annotator=person)
-    page = as_lead.page(url("pool", pool))
-    assert "ann 0 3 – –" in page.text
-    assert "3 pairs are in somebody's hands now" in page.text
-
-
-def test_the_part_of_the_pool_that_changes_comes_alone_to_htmx(judged_pool, as_lead):
-    part = fragment(as_lead, url("pool", judged_pool))
-    assert not part.all("html")
-    assert part.one("div", id="pool-progress")["hx-get"] == url("pool", judged_pool)
-    assert part.text in as_lead.page(url("pool", judged_pool)).text
-
-
-@pytest.mark.parametrize(("htmx", "status"), [(False, 303), (True, 204)])
-def test_a_pool_is_paused_closed_and_opened_again(pool, as_lead, htmx, status):
-    for wanted in ("paused", "closed", "open"):
-        page = as_lead.page(url("pool", pool))
-        offered = [button["value"] for button in page.all("button", name="status")]
-        assert wanted in offered
-        response = as_lead.post(url("pool-status", pool), {"status": wanted}, headers=HTMX if htmx else {})
-        assert response.status_code == status
-        assert response.headers["HX-Redirect" if htmx else "Location"] == url("pool", pool)
-        assert Pool.objects.get().status == wanted
-        assert f"The pool is {wanted} now." in as_lead.page(url("pool", pool)).text
-
-
-@pytest.mark.parametrize("status", ["", "ajar", "OPEN"])
-def test_a_status_that_does_not_exist_is_said_and_changes_nothing(pool, as_lead, status):
-    response = as_lead.post(url("pool-status", pool), {"status": status}, follow=True)
-    assert f"A pool is open, paused, closed; found '{status}'." in Page(response.content.decode()).text
-    assert Pool.objects.get().status == "open"
-
-
-# --- Agreement --------------------------------------------------------------------------------------------------------
-
-
-def test_agreement_before_anybody_judged(pool, as_lead):
-    page = as_lead.page(url("agreement", pool))
-    assert "Nobody has judged yet" in page.text
-    assert "python manage.py prefill_llm cran" in page.text
-    assert not page.all("table")
-
-
-def test_agreement_of_people_without_an_llm(pool, person, as_lead):
-    judge_all(pool, person, [1, 0])
-    page = as_lead.page(url("agreement", pool))
-    assert "People have judged; no LLM has yet" in page.text
-    assert "people find 50 % relevant" in page.text
-    assert "Beside the 1 known positives the pool holds at least 1 more." in page.text
-    assert "No pair was judged by two people" in page.text
-
-
-def test_agreement_of_an_llm_without_people(pool, as_lead):
-    make_judgment(make_llm(), pool.collection, "q1", "d1", 1)
-    page = as_lead.page(url("agreement", pool))
-    assert "People and LLM share no judged pair yet" in page.text
-    assert "No pair was graded by both, so there is nothing to compare." in page.text
-
-
-def test_agreement_on_a_single_pair_shows_what_is_undefined_as_undefined(pool, person, as_lead):
-    judge_all(pool, person, [1])
-    make_judgment(make_llm("solo"), pool.collection, "q1", "d1", 1)
-    page = as_lead.page(url("agreement", pool))
-    assert "People and solo agree on 100 % of 1 pairs" in page.text
-    assert re.search(r"Cohen's kappa undefined", page.text)
-    assert "nan" not in page.text.lower()
-
-
-def test_agreement_where_llm_answers_could_not_be_read(pool, person, as_lead):
-    judge_all(pool, person, [1, 0, None])
-    llm = make_llm()
-    for docid, outcome in (("d1", "unparsed"), ("d2", "failed"), ("d3", "out_of_scale")):
-        make_judgment(llm, pool.collection, "q1", docid, None, outcome=outcome)
-    page = as_lead.page(url("agreement", pool))
-    assert "People and LLM share no judged pair yet" in page.text
-    assert "Left out: 1 unreadable, 1 failed, 1 people could not judge." in page.text
-
-
-def test_agreement_with_two_people_and_two_llms(judged_pool, as_lead):
-    page = as_lead.page(url("agreement", judged_pool))
-    assert re.search(r"People and first agree on \d+ % of \d pairs", page.text)
-    for llm in ("first", "second"):
-        assert re.search(rf"People with {llm} · \w{{8}}", page.text)
-    assert "People with people" in page.text
-    assert "Raw agreement" in page.text
-    assert "Quadratic kappa" in page.text
-    assert len(page.all("table", class_="confusion")) == 2
-    assert len(page.all("svg", class_="interval")) > 10
-    assert "nan" not in page.text.lower()
-
-
-def test_agreement_on_a_binary_scale_leaves_out_what_says_the_same(pool, person, as_lead):
-    judge_all(pool, person, [1, 0, 1])
-    llm = make_llm()
-    for docid, grade in (("d1", 1), ("d2", 1), ("d3", 0)):
-        make_judgment(llm, pool.collection, "q1", docid, grade)
-    page = as_lead.page(url("agreement", pool))
-    assert "Cohen's kappa" in page.text
-    assert "Quadratic kappa" not in page.text
-
-
-def test_agreement_is_the_same_at_each_load(judged_pool, as_lead):
-    assert len({as_lead.page(url("agreement", judged_pool)).text for _ in range(2)}) == 1
 
 
 # --- Evaluation -------------------------------------------------------------------------------------------------------
@@ -329,27 +203,10 @@ def test_grades_outside_the_scale_keep_their_column(as_lead):
 
 def test_no_page_of_the_lead_writes_a_thing(judged_pool, as_lead):
     before = (Judgment.objects.count(), Assignment.objects.filter(state=LeaseState.DONE).count())
-    for name in ("pool", "agreement"):
+    for name in ("pool", "agreement", "disagreements", "adjudication"):
         assert writes(as_lead, url(name, judged_pool)) == set(), name
-    for name in ("collection", "evaluation", "export", "export-download"):
+    for name in ("collection", "judges", "evaluation", "export", "export-download"):
         assert writes(as_lead, url(name, judged_pool.collection)) == set(), name
     assert writes(as_lead, reverse("overview")) == set()
     assert before == (Judgment.objects.count(), Assignment.objects.filter(state=LeaseState.DONE).count())
     assert WRITE.match('INSERT INTO "judging_pair" VALUES')
-
-
-def test_pool_and_agreement_cost_the_same_whatever_the_size_of_the_pool(as_lead, django_assert_num_queries):
-    people = [make_person(), make_person()]
-    for size in (2, 40):
-        docids = [f"d{n}" for n in range(size)]
-        collection = make_collection(documents=docids, queries=["q1", "q2"])
-        pool = make_pool(collection, name=f"size {size}", depth=size, people=2)
-        llm = make_llm()
-        for docid in docids:
-            make_judgment(llm, collection, "q1", docid, 1)
-        for person in people:
-            judge_all(pool, person, [1, 0] * size)
-        with django_assert_num_queries(13):
-            as_lead.get(url("pool", pool))
-        with django_assert_num_queries(10):
-            as_lead.get(url("agreement", pool))

@@ -33,7 +33,7 @@ def test_answers_are_listed_newest_first_with_grade_query_and_comment(pool, pers
     judge_all(pool, person, [1, None], comment="hard to say")
     page = as_person.page(URL)
     assert documents(page) == ["d2", "d1"]
-    assert "Can't tell query q1 text of d2 hard to say 1 query q1 text of d1 hard to say" in page.text
+    assert "Can't tell query q1 text of d2 hard to say 1 Relevant query q1 text of d1 hard to say" in page.text
 
 
 def test_each_answer_leads_to_its_pair(pool, person, as_person):
@@ -46,7 +46,15 @@ def test_each_answer_leads_to_its_pair(pool, person, as_person):
 
 @pytest.mark.parametrize(
     ("show", "listed"),
-    [("", ["d3", "d2", "d1"]), ("1", ["d1"]), ("0", ["d2"]), ("comment", ["d2"]), ("7", []), ("-", ["d3", "d2", "d1"])],
+    [
+        ("", ["d3", "d2", "d1"]),
+        ("1", ["d1"]),
+        ("0", ["d2"]),
+        ("comment", ["d2"]),
+        ("cannot_judge", ["d3"]),
+        ("7", []),
+        ("-", ["d3", "d2", "d1"]),
+    ],
 )
 def test_the_list_is_filtered_by_grade_or_comment(pool, person, as_person, show, listed):
     judge_all(pool, person, [1])

@@ -87,7 +87,8 @@ class LanguageModel(Protocol):
         ...
 
     def preview(self, question: Question) -> Preview:
-        """What would be sent for a question. Loads no weights and asks no server.
+        """What would be sent for a question. Loads no weights and asks no server, but may load the tokenizer, and torch
+        with it; in a web worker the messages alone come from ``Prompt.fill``.
 
         Raises ValueError for a question that cannot be asked: the prompt needs a known document or is too long.
         """

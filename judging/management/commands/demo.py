@@ -17,9 +17,9 @@ POOL = "sample-holes"
 
 class Command(StepCommand):
     help = (
-        "Run the whole path on the sample collection: import, index, retrieve, rerank, pool the holes, the sample labels "
-        "of two people, the recorded answers of an LLM, agreement, before and after. Leaves a part of the pool to judge. "
-        "Run again, it changes nothing that is there."
+        "Run the whole path on the sample collection: import, index, retrieve, rerank, pool the holes, the sample "
+        "labels of two people, the recorded answers of an LLM, agreement, before and after. Leaves a part of the pool "
+        "to judge. Run again, it changes nothing that is there."
     )
     example = "demo"
 
@@ -47,7 +47,7 @@ class Command(StepCommand):
             )  # fmt: skip
         self._step(
             "import_judgments", "sample", str(SAMPLE / "llm" / "answers.jsonl"),
-            "--judge", "Qwen2.5-Coder-1.5B-Instruct pointwise", "--kind", "llm",
+            "--judge", "Qwen2.5-Coder-1.5B-Instruct-Q4_K_M pointwise", "--kind", "llm",
             "--configuration", str(SAMPLE / "llm" / "configuration.json"),
         )  # fmt: skip
         self._step("agreement", POOL)

@@ -5,7 +5,7 @@ from typing import Any
 from judging.management.base import StepCommand, count
 from judging.management.policy import add_policy_arguments, policy_of
 from judging.steps import lookup
-from judging.steps.export import FORMATS, export_qrels
+from judging.steps.export import FORMATS, JUDGMENTS, export_qrels
 
 
 class Command(StepCommand):
@@ -21,6 +21,10 @@ class Command(StepCommand):
         parser.add_argument(
             "--format", action="append", choices=FORMATS, dest="formats", help="may be given twice (default: both)"
         )
+        parser.add_argument(
+            "--judgments", action="append", choices=JUDGMENTS,
+            help="form of the file of all judgments, may be given several times (default: jsonl)",
+        )  # fmt: skip
         add_policy_arguments(parser)
 
     def run(self, **options: Any) -> None:
@@ -29,6 +33,7 @@ class Command(StepCommand):
             out=options["out"],
             policy=policy_of(options),
             formats=options["formats"] or FORMATS,
+            judgments=options["judgments"] or ["jsonl"],
         )
         manifest = export.manifest
         self.say(f"{export.folder}: {count(manifest['judgments'], 'judgment')}")

@@ -7,7 +7,7 @@ from judging.errors import FileError
 from judging.management.base import StepCommand, count
 from judging.models import Outcome
 from judging.steps import lookup
-from judging.steps.import_judgments import import_judgments
+from judging.steps.import_judgments import KINDS, import_judgments
 
 
 class Command(StepCommand):
@@ -21,7 +21,7 @@ class Command(StepCommand):
         parser.add_argument("collection")
         parser.add_argument("file", type=Path)
         parser.add_argument("--judge", required=True, metavar="NAME", help="whose labels they are")
-        parser.add_argument("--kind", required=True, choices=["llm", "person"])
+        parser.add_argument("--kind", required=True, choices=KINDS)
         parser.add_argument(
             "--configuration", type=Path, metavar="JSON", help="what made an LLM's labels: model, prompt, revision, …"
         )

@@ -2,10 +2,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from judging.errors import FileError
+from django.db.models import Count
+
+from judging.errors import FileError, UserError
 from judging.management.base import StepCommand, at_least_1, count
-from judging.models import Pool
-from judging.steps import lookup
+from judging.models import Collection, Pool, TrainingPair
+from judging.steps import lookup, training
+from judging.steps.drawing import ByUncertainty
 from judging.steps.pooling import PoolOptions, open_pool
 
 
@@ -32,6 +35,26 @@ class Command(StepCommand):
         parser.add_argument(
             "--hide-known", action="store_true", help="do not let annotators open the known relevant document"
         )
+        parser.add_argument(
+            "--training", type=Path, metavar="FILE",
+            help="begin with pairs of known grade: TSV or JSON lines of query, document, grade, explanation",
+        )  # fmt: skip
+        parser.add_argument(
+            "--probe-share", type=float, default=0.0, metavar="SHARE",
+            help="share of their own answers, 0 to 1, that each person is asked again later (default: 0)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--reveal", action="store_true", help="show annotators what LLMs said of a pair after they have judged it"
+        )
+        parser.add_argument(
+            "--uncertain", metavar="JUDGE",
+            help="draw --budget holes by this LLM's uncertainty; estimates weigh each by its chance of being drawn",
+        )  # fmt: skip
+        parser.add_argument("--budget", type=at_least_1, metavar="PAIRS", help="how many pairs --uncertain draws")
+        parser.add_argument(
+            "--random-share", type=float, default=0.3, metavar="SHARE",
+            help="share of the budget drawn from all holes alike (default: 0.3)",
+        )  # fmt: skip
 
     def run(self, **options: Any) -> None:
         collection = lookup.collection(options["collection"])
@@ -47,6 +70,10 @@ class Command(StepCommand):
                 people=options["people"],
                 guidelines=_read(options["guidelines"]),
                 show_known=not options["hide_known"],
+                reveal=options["reveal"],
+                probe_share=options["probe_share"],
+                training=_training(collection, options["training"]),
+                uncertain=_uncertain(options["uncertain"], options["budget"], options["random_share"]),
             ),
         )
         pairs = pool.pairs.count()
@@ -54,9 +81,30 @@ class Command(StepCommand):
             f"{pool.slug}: {count(pairs, 'pair')} of {count(pool.queries_sampled, 'query', 'queries')} to judge, "
             f"by {'one person' if pool.people == 1 else f'{pool.people} people'} each"
         )
+        if trained := pool.training.count():
+            self.say(f"  before these, {count(trained, 'training pair')}")
+        if pool.probe_share:
+            self.say(f"  each person is asked {pool.probe_share:.0%} of their own answers again")
+        for stratum, drawn in _strata(pool):
+            self.say(f"  drawn for {stratum}: {drawn:,}")
         for reason, number in pool.left_out.items():
             self.say(f"  passed over, {reason}: {number:,}")
         self.say(f"next: python manage.py prefill_llm {pool.slug}, and people in the browser")
+
+
+def _strata(pool: Pool) -> list[tuple[str, int]]:
+    drawn = pool.pairs.exclude(stratum="").order_by("stratum").values("stratum").annotate(count=Count("pk"))
+    return list(drawn.values_list("stratum", "count"))
+
+
+def _training(collection: Collection, path: Path | None) -> list[TrainingPair]:
+    return [] if path is None else training.read(collection=collection, path=path)
+
+
+def _uncertain(judge: str | None, budget: int | None, random_share: float) -> ByUncertainty | None:
+    if (judge is None) != (budget is None):
+        raise UserError("--uncertain names the LLM and --budget how many pairs to draw: give both or neither.")
+    return None if judge is None or budget is None else ByUncertainty(lookup.llm_judge(judge), budget, random_share)
 
 
 def _read(path: Path | None) -> str:

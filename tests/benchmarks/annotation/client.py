@@ -45,7 +45,9 @@ class Browser:
     async def get(self, path: str, *, headers: Mapping[str, str] | None = None) -> Answer:
         return await self._ask("GET", path, dict(headers or {}), b"", allowed=(200, 302, 404))
 
-    async def post_form(self, path: str, fields: Mapping[str, str], *, headers: Mapping[str, str] | None = None) -> Answer:
+    async def post_form(
+        self, path: str, fields: Mapping[str, str], *, headers: Mapping[str, str] | None = None
+    ) -> Answer:
         sent = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
         return await self._ask("POST", path, sent, urlencode(fields).encode(), allowed=(200, 302, 303))
 
@@ -63,7 +65,12 @@ class Browser:
     ) -> Answer:
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        lines = [f"{method} {path} HTTP/1.1", f"Host: {HOST}:{self.port}", "Accept: */*", f"Content-Length: {len(body)}"]
+        lines = [
+            f"{method} {path} HTTP/1.1",
+            f"Host: {HOST}:{self.port}",
+            "Accept: */*",
+            f"Content-Length: {len(body)}",
+        ]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         message = "\r\n".join([*lines, "", ""]).encode() + body
         self.requests += 1

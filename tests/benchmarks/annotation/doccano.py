@@ -1,8 +1,10 @@
 """doccano: SQLite and gunicorn with two workers a core and one, as its own command runs it.
 
 doccano neither hands out tasks nor counts an overlap: each person pages through all examples. So everybody begins at
-another place and stops after their share, which makes every example judged as often as elsewhere. One answer is three
-requests: the page of one example, its category, and the mark that it is done.
+another place and stops after their share, which makes every example judged as often as elsewhere.
+
+One answer takes three requests at least: the example, its category, and the mark that it is done. doccano's own page
+sends four more: the categories before and after, the example again, and the progress. Both are measured.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.annotation.client import HOST, Browser
-from tests.benchmarks.annotation.load import Clock, Measured, measure
+from tests.benchmarks.annotation.load import Clock, Measured, Work, measure
 from tests.benchmarks.annotation.servers import server
 from tests.benchmarks.annotation.texts import Text
 from tests.services import free_port
@@ -48,24 +50,33 @@ class Person:
         token = {"X-CSRFToken": self.browser.cookies.get("csrftoken", "")}
         return dict((await self.browser.post_json(path, value, headers=token)).json())
 
-    async def work(self, clock: Clock, task: Task, *, first: int, answers: int) -> None:
+    async def work(self, clock: Clock, task: Task, *, first: int, answers: int, as_page: bool) -> None:
         for number in range(answers):
             if clock.is_over:
                 return
             since = time.monotonic()
-            offset = (first + number) % task.examples
-            page = await self.browser.get(f"/v1/projects/{task.project}/examples?limit=1&offset={offset}")
+            base = f"/v1/projects/{task.project}"
+            page = await self.browser.get(f"{base}/examples?limit=1&offset={(first + number) % task.examples}")
+            example = f"{base}/examples/{page.json()['results'][0]['id']}"
+            looks = [f"{example}/categories"] if as_page else []
+            await self._look(looks)
             shown = time.monotonic() - since
             await clock.read()
             since = time.monotonic() - shown
-            path = f"/v1/projects/{task.project}/examples/{page.json()['results'][0]['id']}"
-            await self.post(f"{path}/categories", {"label": task.categories[number % 2]})
-            await self.post(f"{path}/states", {})
+            await self.post(f"{example}/categories", {"label": task.categories[number % 2]})
+            await self._look(looks)
+            await self.post(f"{example}/states", {})
+            await self._look([example, f"{base}/metrics/progress"] if as_page else [])
             clock.add(since)
+
+    async def _look(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            await self.browser.get(path)
 
 
 @contextmanager
-def running(environment: Path) -> Iterator[int]:
+def running(environment: Path) -> Iterator[tuple[int, int]]:
+    """The port, and the server's process."""
     with tempfile.TemporaryDirectory(prefix="doccano-benchmark-") as folder:
         backend = next(environment.glob("lib/python*/site-packages/backend"))
         env = {
@@ -84,8 +95,8 @@ def running(environment: Path) -> Iterator[int]:
         workers = 2 * (os.cpu_count() or 1) + 1
         gunicorn = [environment / "bin" / "gunicorn", "config.wsgi", "--bind", f"{HOST}:{port}"]
         options = ["--workers", workers, "--chdir", backend, "--log-level", "info"]
-        with server([*gunicorn, *options], port=port, folder=Path(folder), env=env):
-            yield port
+        with server([*gunicorn, *options], port=port, folder=Path(folder), env=env) as process:
+            yield port, process
 
 
 async def _set_up(lead: Person, texts: Sequence[Text], *, names: Sequence[str]) -> Task:
@@ -105,7 +116,8 @@ async def _set_up(lead: Person, texts: Sequence[Text], *, names: Sequence[str]) 
     roles = {role["name"]: role["id"] for role in (await lead.browser.get("/v1/roles")).json()}
     for name in names:
         user = await lead.post(
-            "/v1/users/create", {"username": name, "email": f"{name}@example.org", "password1": PASSWORD, "password2": PASSWORD}
+            "/v1/users/create",
+            {"username": name, "email": f"{name}@example.org", "password1": PASSWORD, "password2": PASSWORD},
         )
         await lead.post(f"{base}/members", {"user": user["id"], "role": roles["annotator"]})
     categories = [
@@ -117,20 +129,32 @@ async def _set_up(lead: Person, texts: Sequence[Text], *, names: Sequence[str]) 
     return Task(int(str(project["id"])), categories, len(texts))
 
 
-def run(environment: Path, texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
-    with running(environment) as port:
-        return asyncio.run(_run(port, texts, people=people, answers=len(texts) * overlap, pause=pause))
+def run(
+    environment: Path, texts: Sequence[Text], *, people: int, overlap: int, pause: float, as_page: bool
+) -> Measured:
+    with running(environment) as (port, process):
+        return asyncio.run(
+            _run(port, process, texts, people=people, answers=len(texts) * overlap, pause=pause, as_page=as_page)
+        )
 
 
-async def _run(port: int, texts: Sequence[Text], *, people: int, answers: int, pause: float) -> Measured:
+async def _run(
+    port: int, process: int, texts: Sequence[Text], *, people: int, answers: int, pause: float, as_page: bool
+) -> Measured:
     persons = [Person(f"person{number}", Browser(port)) for number in range(people)]
     task = await _set_up(Person(ADMIN[0], Browser(port)), texts, names=[person.name for person in persons])
     for person in persons:
         await person.sign_in()
     share = answers // people
 
-    def work_of(person: Person, number: int):  # type: ignore[no-untyped-def]
-        return lambda clock: person.work(clock, task, first=number * share, answers=share)
+    def work_of(person: Person, number: int) -> Work:
+        return lambda clock: person.work(clock, task, first=number * share, answers=share, as_page=as_page)
 
     work = [work_of(person, number) for number, person in enumerate(persons)]
-    return await measure("doccano", browsers=[person.browser for person in persons], work=work, pause=pause)
+    return await measure(
+        "doccano, as its page does" if as_page else "doccano, the fewest requests",
+        browsers=[person.browser for person in persons],
+        work=work,
+        pause=pause,
+        servers=[process],
+    )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.annotation.client import HOST, Browser, UnexpectedAnswerError
-from tests.benchmarks.annotation.load import Clock, Measured, measure
+from tests.benchmarks.annotation.load import Clock, Measured, Work, measure
 from tests.benchmarks.annotation.servers import server
 from tests.benchmarks.annotation.texts import Text
 from tests.services import free_port
@@ -67,14 +67,20 @@ class Person:
 
 
 @contextmanager
-def running(environment: Path) -> Iterator[int]:
+def running(environment: Path) -> Iterator[tuple[int, int]]:
+    """The port, and the server's process."""
     with tempfile.TemporaryDirectory(prefix="label-studio-benchmark-") as folder:
         port = free_port()
         command = [environment / "bin" / "label-studio", "start", "--no-browser", "--data-dir", folder]
         address = ["--internal-host", HOST, "--port", port]
-        quiet = {"COLLECT_ANALYTICS": "false", "LATEST_VERSION_CHECK": "false", "SENTRY_DSN": "", "FRONTEND_SENTRY_DSN": ""}
-        with server([*command, *address], port=port, folder=Path(folder), env=quiet):
-            yield port
+        quiet = {
+            "COLLECT_ANALYTICS": "false",
+            "LATEST_VERSION_CHECK": "false",
+            "SENTRY_DSN": "",
+            "FRONTEND_SENTRY_DSN": "",
+        }
+        with server([*command, *address], port=port, folder=Path(folder), env=quiet) as process:
+            yield port, process
 
 
 async def _set_up(lead: Person, texts: Sequence[Text], *, overlap: int) -> int:
@@ -88,18 +94,20 @@ async def _set_up(lead: Person, texts: Sequence[Text], *, overlap: int) -> int:
 
 
 def run(environment: Path, texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
-    with running(environment) as port:
-        return asyncio.run(_run(port, texts, people=people, overlap=overlap, pause=pause))
+    with running(environment) as (port, process):
+        return asyncio.run(_run(port, process, texts, people=people, overlap=overlap, pause=pause))
 
 
-async def _run(port: int, texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
+async def _run(port: int, process: int, texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
     persons = [Person(f"person{number}", Browser(port)) for number in range(people)]
     for person in persons:
         await person.sign_up()
     project = await _set_up(persons[0], texts, overlap=overlap)
     work = [_work_of(person, project) for person in persons]
-    return await measure("Label Studio", browsers=[person.browser for person in persons], work=work, pause=pause)
+    return await measure(
+        "Label Studio", browsers=[person.browser for person in persons], work=work, pause=pause, servers=[process]
+    )
 
 
-def _work_of(person: Person, project: int):  # type: ignore[no-untyped-def]
+def _work_of(person: Person, project: int) -> Work:
     return lambda clock: person.work(clock, project)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import quantiles
 
 from tests.benchmarks.annotation.client import Browser
+from tests.benchmarks.annotation.servers import cpu_of_tree
 
 # After so many seconds people stop wherever they are; a server that takes longer is reported as it is.
 LONGEST = 900.0
@@ -44,15 +45,18 @@ Work = Callable[[Clock], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Times in seconds. ``generator_cpu`` is the share of one core that the people took, ``load`` the machine's load
-    average over the minute before."""
+    """Times in seconds, CPU times too: of the simulated people themselves, and of the product with its database.
+
+    ``load`` is the machine's load average over the minute before.
+    """
 
     what: str
     answers: int
     requests: int
     seconds: float
     took: Sequence[float]
-    generator_cpu: float
+    people_cpu: float
+    server_cpu: float
     load: float
 
     @property
@@ -68,24 +72,34 @@ class Measured:
 
     def __str__(self) -> str:
         return (
-            f"{self.what:38} {self.answers:6,} answers in {self.seconds:7.1f} s   {self.answers_per_second:7.1f} answers/s   "
-            f"{self.requests_per_second:7.1f} requests/s   p50 {1000 * self.percentile(50):7.1f} ms   "
-            f"p95 {1000 * self.percentile(95):7.1f} ms   (people: {100 * self.generator_cpu:.0f} % of a core; load before: {self.load:.1f})"
+            f"{self.what}\n"
+            f"  {self.answers:,} answers in {self.seconds:.1f} s: {self.answers_per_second:.1f} answers/s, "
+            f"{self.requests_per_second:.1f} requests/s\n"
+            f"  next and save: p50 {1000 * self.percentile(50):.0f} ms, p95 {1000 * self.percentile(95):.0f} ms\n"
+            f"  CPU: {1000 * self.server_cpu / self.answers:.1f} ms an answer by the servers, "
+            f"{1000 * self.people_cpu / self.answers:.1f} ms by the simulated people; "
+            f"load average before: {self.load:.1f}"
         )
 
 
-async def measure(what: str, *, browsers: Sequence[Browser], work: Sequence[Work], pause: float) -> Measured:
-    """Let all people work at the same time, each with their own browser, already signed in."""
+async def measure(
+    what: str, *, browsers: Sequence[Browser], work: Sequence[Work], pause: float, servers: Sequence[int]
+) -> Measured:
+    """Let all people work at the same time, each with their own browser, already signed in.
+
+    ``servers`` are the processes whose CPU time counts, each with its children.
+    """
     load = os.getloadavg()[0]
     before = sum(browser.requests for browser in browsers)
-    cpu = _cpu()
+    cpu, server_cpu = _cpu(), sum(map(cpu_of_tree, servers))
     start = time.monotonic()
     clocks = [Clock(pause, random.Random(number), start + LONGEST) for number in range(len(work))]
     await asyncio.gather(*(person(clock) for person, clock in zip(work, clocks, strict=True)))
     seconds = time.monotonic() - start
+    people_cpu, server_cpu = _cpu() - cpu, sum(map(cpu_of_tree, servers)) - server_cpu
     took = [one for clock in clocks for one in clock.took]
     requests = sum(browser.requests for browser in browsers) - before
-    return Measured(what, len(took), requests, seconds, took, (_cpu() - cpu) / seconds, load)
+    return Measured(what, len(took), requests, seconds, took, people_cpu, server_cpu, load)
 
 
 def _cpu() -> float:

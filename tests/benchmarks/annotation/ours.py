@@ -35,6 +35,7 @@ LOOK_AGAIN = 1.0
 
 _FORM = re.compile(r'<form method="post"\s+action="([^"]+)"\s+hx-post="[^"]+"')
 _KEY = re.compile(r'name="key" value="([^"]+)"')
+_BEYOND = re.compile(r'name="beyond" value="([^"]*)"')
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
@@ -80,7 +81,14 @@ class Person:
         token = _one(_TOKEN, self.shown)
         grade = uuid.UUID(key).int % 2
         self.sent[int(action.rstrip("/").rpartition("/")[2]), uuid.UUID(key)] = grade
-        fields = {"csrfmiddlewaretoken": token, "key": key, "seconds": "1.5", "comment": "", "answer": str(grade)}
+        fields = {
+            "csrfmiddlewaretoken": token,
+            "key": key,
+            "seconds": "1.5",
+            "beyond": _one(_BEYOND, self.shown),
+            "comment": "",
+            "answer": str(grade),
+        }
         headers = {
             **self._origin,
             "X-CSRFToken": token,
@@ -103,8 +111,8 @@ def _one(pattern: re.Pattern[str], text: str) -> str:
 
 
 @contextmanager
-def running() -> Iterator[int]:
-    """PostgreSQL, an empty database, static files and gunicorn; the port."""
+def running() -> Iterator[tuple[int, list[int]]]:
+    """PostgreSQL, an empty database, static files and gunicorn; the port, and the servers' processes."""
     with postgres_server(durable=True) as url, tempfile.TemporaryDirectory(prefix="unjudged-benchmark-") as folder:
         os.environ |= {"DATABASE_URL": url, "VAR_DIR": folder, "DJANGO_SETTINGS_MODULE": "annotator.settings"}
         import django
@@ -116,8 +124,18 @@ def running() -> Iterator[int]:
         port = free_port()
         gunicorn = [Path(sys.executable).with_name("gunicorn"), "annotator.wsgi", "--bind", f"{HOST}:{port}"]
         options = ["--workers", WORKERS, "--threads", THREADS, "--log-level", "warning", "--chdir", ROOT]
-        with server([*gunicorn, *options], port=port, folder=Path(folder), env={}):
-            yield port
+        with server([*gunicorn, *options], port=port, folder=Path(folder), env={}) as gunicorn_process:
+            yield port, [gunicorn_process, _postgres_process()]
+
+
+def _postgres_process() -> int:
+    """The process that started the one which serves this connection."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (backend,) = cursor.fetchone()
+    return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def make_pool_of(texts: Sequence[Text], *, overlap: int) -> Pool:
@@ -175,20 +193,20 @@ def check(pool: Pool, people: Sequence[Person], *, pairs: int, overlap: int) -> 
 
 
 def run(texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
-    with running() as port:
+    with running() as (port, servers):
         pool = make_pool_of(texts, overlap=overlap)
         persons = make_people(pool, people=people, port=port)
-        measured = asyncio.run(_run(persons, pause))
+        measured = asyncio.run(_run(persons, pause, servers))
         print(check(pool, persons, pairs=len(texts), overlap=overlap))
     return measured
 
 
-async def _run(people: Sequence[Person], pause: float) -> Measured:
+async def _run(people: Sequence[Person], pause: float, servers: Sequence[int]) -> Measured:
     await asyncio.gather(*(person.sign_in() for person in people))
     browsers = [person.browser for person in people]
     try:
         work = [person.work for person in people]
-        return await measure("Unjudged", browsers=browsers, work=work, pause=pause)
+        return await measure("Unjudged", browsers=browsers, work=work, pause=pause, servers=servers)
     finally:
         for browser in browsers:
             browser.close()

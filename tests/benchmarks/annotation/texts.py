@@ -8,7 +8,7 @@ from dataclasses import dataclass
 PER_QUERY = 20
 WORDS_OF_DOCUMENT = 200
 
-_SYLLABLES = "ba ce di fo gu la me ni so tu ra ve pi co du ma te si no lu".split()
+_SYLLABLES = ("ba", "ce", "di", "fo", "gu", "la", "me", "ni", "so", "tu", "ra", "ve", "pi", "co", "du", "ma")
 
 
 @dataclass(frozen=True, slots=True)

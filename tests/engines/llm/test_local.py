@@ -34,6 +34,19 @@ PROMPT = Path(__file__).with_name("prompt.txt")
 pytestmark = pytest.mark.models
 
 
+OTHER = Query("p", "how do wings produce lift")
+MIXED = [Question(query, question.document) for question in QUESTIONS for query in (QUERY, OTHER)]
+"""Two queries in turn, as nobody would sort them."""
+
+WRITING = """name: writing
+mode: generate
+max_tokens: 6
+fields: query, document
+scale: any
+---
+{scale} {query} {document}"""
+
+
 def judge_of(folder: Path, **settings: Any) -> Any:
     return open_llm(str(folder), **({"scale": BINARY, "prompt": PROMPT, "dtype": "float32"} | settings))
 
@@ -63,17 +76,35 @@ def test_a_question_has_the_same_answer_alone_and_in_any_batch(phi3: Path, batch
     assert max(on_scale(alone)) - min(on_scale(alone)) > 0.3
 
 
+@pytest.mark.parametrize("window", [None, 24])
+@pytest.mark.parametrize("batch_tokens", [100, 100_000])
+def test_pairs_of_several_queries_have_the_answers_of_plain_passes(
+    tmp_path: Path, window: int | None, batch_tokens: int
+) -> None:
+    folder = tiny_models.tiny_phi3(tmp_path / "windowed", sliding_window=window)
+    judge = judge_of(folder, batch_tokens=batch_tokens)
+    expected = [plain_probabilities(folder, judge, question) for question in MIXED]
+    for answers in (judge.judge(MIXED), [*judge.judge(MIXED[:1]), *judge.judge(MIXED[1:5]), *judge.judge(MIXED[5:])]):
+        assert on_scale(answers) == pytest.approx([value for row in expected for value in row.values()], abs=1e-4)
+        assert [answer.grade for answer in answers] == [max(row, key=lambda grade: row[grade]) for row in expected]
+
+
 def test_the_probabilities_are_those_of_one_plain_forward_pass(phi3: Path, judge: Any) -> None:
+    expected = plain_probabilities(phi3, judge, QUESTIONS[0])
+    assert judge.judge(QUESTIONS[:1])[0].probabilities == pytest.approx(expected, abs=1e-4)
+
+
+def plain_probabilities(folder: Path, judge: Any, question: Question) -> dict[int, float]:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(phi3)
-    messages = judge.prompt.fill(QUESTIONS[0], BINARY)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    messages = judge.prompt.fill(question, BINARY)
     batch = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt")
     with torch.inference_mode():
-        logits = AutoModelForCausalLM.from_pretrained(phi3, dtype=torch.float32)(**batch).logits[0, -1]
+        logits = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)(**batch).logits[0, -1]
     probabilities = logits.softmax(dim=0)
-    expected = {
+    return {
         grade: sum(
             float(probabilities[token])
             for token in range(len(tokenizer))
@@ -81,7 +112,6 @@ def test_the_probabilities_are_those_of_one_plain_forward_pass(phi3: Path, judge
         )
         for grade in (0, 1)
     }
-    assert judge.judge(QUESTIONS[:1])[0].probabilities == pytest.approx(expected, abs=1e-4)
 
 
 def test_no_questions_have_no_answers(judge: Any) -> None:
@@ -158,6 +188,85 @@ def test_a_grade_after_a_blank_is_read_as_the_grade(tmp_path: Path) -> None:
     assert on_scale(answers) == pytest.approx(on_scale(alone), abs=1e-4)
 
 
+def test_a_model_that_writes_is_read_by_its_text_and_the_text_is_kept(phi3: Path, tmp_path: Path) -> None:
+    import torch
+
+    (prompt := tmp_path / "writing.txt").write_text(WRITING)
+    judge = judge_of(phi3, prompt=prompt)
+    answers = judge.judge(MIXED)
+    for question, answer in zip(MIXED, answers, strict=True):
+        ids = torch.tensor([judge._encode(question)])
+        written = judge._model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=6, do_sample=False)[
+            0, ids.shape[1] :
+        ]
+        assert answer.raw == judge._chat.tokenizer.decode(written, skip_special_tokens=True)
+        assert (answer.probabilities, answer.grade is not None) == (None, answer.outcome == "graded")
+        assert (answer.prompt_tokens, answer.completion_tokens) == (ids.shape[1], len(written))
+
+
+def test_a_model_that_ends_its_turn_after_a_number_is_graded(tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    (prompt := tmp_path / "writing.txt").write_text(WRITING)
+    folder = tiny_models.tiny_phi3(tmp_path / "ends", says=["1"], after_blank=["<|end|>"])
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    with torch.no_grad():  # its own answer is a blank to it
+        model.get_input_embeddings().weight[tokenizer.convert_tokens_to_ids("1"), 1] = 30.0
+    model.save_pretrained(folder)
+    answers = judge_of(folder, prompt=prompt).judge(QUESTIONS)
+    assert {(answer.outcome, answer.grade, answer.raw) for answer in answers} == {("graded", 1, "1")}
+    assert {answer.completion_tokens for answer in answers} == {2}
+
+
+def test_a_number_at_the_limit_of_tokens_may_go_on_and_is_no_grade(phi3: Path, tmp_path: Path) -> None:
+    (prompt := tmp_path / "writing.txt").write_text(WRITING.replace("max_tokens: 6", "max_tokens: 1"))
+    answers = judge_of(phi3, prompt=prompt).judge(QUESTIONS)
+    assert {answer.raw for answer in answers} == {"0", "1"}
+    assert {answer.outcome for answer in answers} == {"unparsed"}
+
+
+def test_a_writing_judge_is_another_one_and_says_how_it_decodes(phi3: Path) -> None:
+    identity = judge_of(phi3, prompt="stepwise").identity()
+    assert identity["decoding"] == {"method": "greedy", "max_tokens": 200, "parser": 1}
+    assert (identity["mode"], identity["window"]) == ("generate", 312)
+
+
+def test_answers_count_their_tokens(judge: Any) -> None:
+    (answer,) = judge.judge(QUESTIONS[:1])
+    assert (answer.prompt_tokens, answer.completion_tokens) == (len(judge._encode(QUESTIONS[0])), 1)
+
+
+def test_a_preview_is_the_very_text_that_the_model_reads(judge: Any) -> None:
+    preview = judge.preview(QUESTIONS[0])
+    assert preview.text == judge._chat.tokenizer.decode(judge._encode(QUESTIONS[0]))
+    assert preview.text.startswith("<|system|>You answer with the number of a grade only.<|end|><|user|>Grades:")
+    assert preview.messages == judge.prompt.fill(QUESTIONS[0], BINARY)
+    assert (preview.tokens, preview.truncated) == (len(judge._encode(QUESTIONS[0])), False)
+    assert "_model" not in vars(judge)
+
+
+def test_a_preview_shows_a_long_document_as_it_is_cut(judge: Any) -> None:
+    preview = judge.preview(Question(QUERY, Document("d", "A title", "captain " * 2000)))
+    assert preview.truncated
+    assert preview.tokens <= judge.identity()["window"]
+    assert "captain\n\nWhich grade" in preview.messages[-1]["content"]
+
+
+def test_a_preview_without_the_tokenizer_has_the_messages() -> None:
+    judge = open_llm("nobody/nothing", scale=BINARY)
+    preview = judge.preview(QUESTIONS[0])
+    assert (preview.text, preview.tokens) == (None, None)
+    assert "who is robert gray" in preview.messages[-1]["content"]
+
+
+def test_a_preview_of_what_cannot_be_asked_says_why(judge: Any) -> None:
+    with pytest.raises(ValueError, match="longer than the window"):
+        judge.preview(Question(Query("q", "why " * 900), Document("d", "", "x")))
+    with pytest.raises(ValueError, match="known relevant document"):
+        open_llm("nobody/nothing", scale=BINARY, prompt="known").preview(QUESTIONS[0])
+
+
 def test_identity_holds_all_that_makes_an_answer_and_no_path(phi3: Path, judge: Any) -> None:
     identity = judge.identity()
     assert json.loads(json.dumps(identity)) == identity
@@ -220,7 +329,21 @@ def test_a_gguf_file_is_a_model_as_any(tmp_path: Path) -> None:
     answers = judge.judge(QUESTIONS)
     assert all(len(answer.probabilities or {}) == 2 for answer in answers)
     assert judge.name == "tiny-q8 fixed"
-    assert judge.identity()["revision"] == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+    identity = judge.identity()
+    assert identity["revision"] == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+    assert identity["weights"] == "GGUF, dequantised to float32 at load"
+
+
+def test_the_weights_of_a_gguf_file_are_unpacked_into_the_number_type_asked_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    import torch
+
+    judge = judge_of(tiny_models.tiny_gguf(tmp_path / "tiny.gguf"), dtype="bfloat16")
+    assert {parameter.dtype for parameter in judge._model.parameters()} == {torch.bfloat16}
+    assert {type(part).__name__ for part in judge._model.modules() if "Linear" in type(part).__name__} == {"Linear"}
+    assert "packed" not in caplog.text
+    assert judge.identity()["weights"] == "GGUF, dequantised to bfloat16 at load"
 
 
 def test_batches_hold_a_budget_of_tokens_with_padding_and_every_row_once() -> None:

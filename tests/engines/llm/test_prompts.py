@@ -13,6 +13,8 @@ from judging.formats.scale import Grade, Scale, default_scale
 
 BINARY = default_scale(1)
 HEADER = "name: mine\nmode: score\nfields: query, document\nscale: any\n---\n"
+EXAMPLES = HEADER.replace("scale: any", "scale: any\nexamples: invented")
+WRITING = HEADER.replace("mode: score", "mode: generate\nmax_tokens: 9")
 TEXT = "Q {query} D {document} S {scale}"
 
 
@@ -24,13 +26,14 @@ def last(prompt: Prompt, asked: Question, scale: Scale = BINARY) -> str:
     return prompt.fill(asked, scale)[-1]["content"]
 
 
-def test_three_prompts_come_along() -> None:
-    assert prompt_names() == ["graded", "known", "pointwise"]
+def test_four_prompts_come_along() -> None:
+    assert prompt_names() == ["graded", "known", "pointwise", "stepwise"]
 
 
-@pytest.mark.parametrize("name", ["graded", "known", "pointwise"])
+@pytest.mark.parametrize("name", ["graded", "known", "pointwise", "stepwise"])
 def test_a_prompt_shows_every_field_and_every_grade(name: str) -> None:
-    text = last(load_prompt(name), question("the document", "the query", "the known one"), default_scale(3))
+    asked = question("the document", "the query", "the known one")
+    text = "\n".join(message["content"] for message in load_prompt(name).fill(asked, default_scale(3)))
     assert {"the document", "the query"} <= {part for part in ("the document", "the query") if part in text}
     assert ("the known one" in text) == (name == "known")
     assert "2 = Relevant: Answers in part or indirectly\n3 = Perfect" in text
@@ -80,7 +83,7 @@ def test_a_file_of_ones_own_is_read_by_its_path(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:
-    with pytest.raises(UserError, match="no prompt 'pairwise': expected one of graded, known, pointwise"):
+    with pytest.raises(UserError, match="no prompt 'pairwise': expected one of graded, known, pointwise, stepwise"):
         load_prompt("pairwise")
 
 
@@ -95,7 +98,7 @@ def test_a_prompt_that_needs_the_known_document_says_so_where_there_is_none() ->
         (TEXT, "ends with a line '---', found none"),
         ("name: a\n---\n" + TEXT, "found no 'mode'"),
         (HEADER.replace("mode: score\n", "mode\n") + TEXT, "f:2: expected each of name, mode, fields, scale once"),
-        (HEADER.replace("mode: score", "mode: chat") + TEXT, "expected mode: score, found 'chat'"),
+        (HEADER.replace("mode: score", "mode: chat") + TEXT, "expected mode: score or generate, found 'chat'"),
         (HEADER.replace("query, document", "document") + TEXT, "expected fields"),
         (HEADER.replace("query, document", "query, document, title") + TEXT, "expected fields"),
         (HEADER.replace("scale: any", "scale: fine") + TEXT, "found 'fine'"),
@@ -104,6 +107,12 @@ def test_a_prompt_that_needs_the_known_document_says_so_where_there_is_none() ->
         (HEADER + TEXT + " {known}", "{known}, which 'fields' does not name"),
         (HEADER + "[system]\n" + TEXT, "expected the sections"),
         (HEADER + "before\n[user]\n" + TEXT, "expected the sections"),
+        (HEADER + "[user]\nQ\n[assistant]\nA", "expected the sections"),
+        (HEADER + "[user]\nQ\n[assistant]\nA\n[user]\n" + TEXT, "expected a line 'examples: …'"),
+        (EXAMPLES + "[user]\n{query}\n[assistant]\nA\n[user]\n" + TEXT, "found it in an example"),
+        (HEADER.replace("scale: any", "scale: any\nmax_tokens: 9") + TEXT, "max_tokens belongs to mode: generate"),
+        (WRITING.replace("max_tokens: 9", "max_tokens: 0") + TEXT, "expected max_tokens: 1 to 2048, found '0'"),
+        (WRITING.replace("max_tokens: 9", "max_tokens: many") + TEXT, "expected max_tokens: 1 to 2048, found 'many'"),
     ],
 )
 def test_a_file_that_is_no_prompt_says_where_and_why(text: str, problem: str) -> None:
@@ -123,3 +132,31 @@ def test_a_prompt_is_used_with_the_scale_it_is_written_for(written: str, highest
         return
     with pytest.raises(UserError, match="is written for the scale"):
         prompt.check_scale(default_scale(highest))
+
+
+def test_examples_are_turns_of_the_chat_with_grades_of_the_scale_at_hand() -> None:
+    text = EXAMPLES + "[user]\nQ\n[assistant]\nGrade: {highest}\n[user]\nQ\n[assistant]\n{lowest}\n[user]\n" + TEXT
+    prompt = parse_prompt(text, "f")
+    messages = prompt.fill(question("d"), default_scale(3))
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant", "user"]
+    assert [message["content"] for message in messages[1:4:2]] == ["Grade: 3", "0"]
+    assert prompt.examples == "invented"
+
+
+def test_a_prompt_that_has_the_model_write_says_how_much() -> None:
+    assert parse_prompt(WRITING + TEXT, "f").max_tokens == 9
+    assert parse_prompt(WRITING.replace("max_tokens: 9\n", "") + TEXT, "f").max_tokens == 256
+    assert parse_prompt(HEADER + TEXT, "f").max_tokens == 1
+
+
+def test_every_prompt_with_examples_says_where_they_come_from() -> None:
+    prompts = [load_prompt(name) for name in prompt_names()]
+    assert {prompt.name for prompt in prompts if prompt.examples} == {"stepwise"}
+    assert all(prompt.examples for prompt in prompts if any(role == "assistant" for role, _ in prompt.turns))
+
+
+def test_an_example_taken_from_what_is_judged_is_found() -> None:
+    prompt = load_prompt("stepwise")
+    assert prompt.quotes("Who repaired the\nbell of the TESK lighthouse")
+    assert not prompt.quotes("who built the bell of the Tesk lighthouse")
+    assert not prompt.quotes("the bell")

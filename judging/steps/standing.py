@@ -1,0 +1,162 @@
+"""Where a person stands in a pool: how far, what came before, and why there may be nothing for them now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
+from django.utils import timezone
+
+from judging.models import Assignment, Judge, LeaseState, Pair, Pool, TrainingAnswer, TrainingPair
+from judging.steps import probes
+from judging.steps.slots import servable
+from judging.steps.texts import has_judged_text
+
+
+def previous_pair(*, pool: Pool, annotator: Judge, before: datetime | None = None) -> Assignment | None:
+    """The slot that this person answered last, or last before that time, with its pair."""
+    answered = Assignment.objects.filter(pair__pool=pool, annotator=annotator, state=LeaseState.DONE)
+    if before is not None:
+        answered = answered.filter(answered_at__lt=before)
+    return answered.order_by("-answered_at", "-pk").select_related("pair").first()
+
+
+def answered_at(*, pair: Pair, annotator: Judge) -> datetime | None:
+    """When the person answered the pair; None where they have not."""
+    done = Assignment.objects.filter(pair=pair, annotator=annotator, state=LeaseState.DONE)
+    return done.values_list("answered_at", flat=True).first()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Of one person in one pool, in answers.
+
+    ``open``           what they could still be asked, taken by others or not, with what they will be asked again
+    ``held_by_others`` pairs of which others hold all that is open; counted for somebody with nothing in hand, for
+                       nobody else waits for it
+    ``copies``         pairs left to others, for the person has judged the same text for that query; counted likewise
+    ``beyond``         what is open beyond the pairs in hand
+    """
+
+    answered: int
+    open: int
+    held_by_others: int = 0
+    free_again_at: datetime | None = None
+    copies: int = 0
+    beyond: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.answered + self.open
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.answered // self.total if self.total else 100
+
+    @property
+    def free(self) -> int:
+        """What they could be asked now."""
+        return self.open - self.held_by_others
+
+
+def progress(*, pool: Pool, annotator: Judge, beyond: int | None = None) -> Progress:
+    """How far the person is.
+
+    ``beyond`` is what was counted when they took what they have in hand. Given it, only their own pairs are counted, so
+    that an answer costs the same in a pool of any size.
+    """
+    done, leased = Q(state=LeaseState.DONE), Q(state=LeaseState.LEASED)
+    mine = servable(pool).filter(annotator=annotator)
+    counts = mine.aggregate(answered=Count("pk", filter=done), in_hand=Count("pk", filter=leased))
+    slots = Assignment.objects.filter(pair=OuterRef("pk"))
+    pairs = pool.pairs.filter(document__in_corpus=True, query__in_corpus=True)
+    not_mine = pairs.filter(Exists(slots.exclude(done)), ~Exists(slots.filter(done, annotator=annotator)))
+    is_copy = has_judged_text(annotator)
+    answered, in_hand = counts["answered"], counts["in_hand"]
+    still = in_hand + beyond if in_hand and beyond is not None else not_mine.exclude(is_copy).count()
+    again = _asked_again(pool, annotator, answered, still)
+    held, free_again_at = (0, None) if in_hand else _held_by_others(pool, annotator)
+    return Progress(
+        answered=answered + again.answered,
+        open=still + again.drawn - again.answered,
+        held_by_others=held,
+        free_again_at=free_again_at,
+        copies=0 if in_hand else not_mine.filter(is_copy).count(),
+        beyond=max(0, still - in_hand),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPool:
+    """An open pool as one person sees it. ``training`` pairs come before all others."""
+
+    pool: Pool
+    progress: Progress
+    latest: datetime | None
+    training: int
+
+
+def open_pools(annotator: Judge) -> list[OpenPool]:
+    """The pools in which this person may judge: first where they stopped, last where nothing is left."""
+    pools = list(Pool.objects.open_to(annotator).filter(status=Pool.Status.OPEN).select_related("collection"))
+    done = Assignment.objects.filter(pair__pool__in=pools, annotator=annotator, state=LeaseState.DONE)
+    latest = dict(done.values_list("pair__pool").annotate(Max("answered_at")))
+    answered = TrainingAnswer.objects.filter(pair=OuterRef("pk"), annotator=annotator)
+    left = TrainingPair.objects.filter(~Exists(answered), pool__in=pools).order_by()
+    training = dict(left.values_list("pool").annotate(Count("pk")))
+    found = [
+        OpenPool(pool, progress(pool=pool, annotator=annotator), latest.get(pool.pk), training.get(pool.pk, 0))
+        for pool in pools
+    ]
+    never = datetime.min.replace(tzinfo=UTC)
+    return sorted(found, key=lambda one: (one.progress.free > 0, one.latest or never), reverse=True)
+
+
+def _asked_again(pool: Pool, annotator: Judge, answered: int, still: int) -> probes.Asked:
+    """What the person was and will be asked again.
+
+    Those still to be drawn are counted from the start: a total that grew with an answer would tell which was drawn.
+    """
+    if not pool.probe_share:
+        return probes.Asked(0, 0)
+    asked = probes.asked(pool=pool, annotator=annotator)
+    if not still:
+        return asked
+    seed = probes.seed_of(pool, annotator)
+    expected = probes.expected(answered + still, share=pool.probe_share, seed=seed)
+    return probes.Asked(max(asked.drawn, expected), asked.answered)
+
+
+def _held_by_others(pool: Pool, annotator: Judge) -> tuple[int, datetime | None]:
+    """How many pairs this person cannot have now for others hold all that is open of them; when one may come free."""
+    slots = Assignment.objects.filter(pair=OuterRef("pair"))
+    held = (
+        servable(pool)
+        .filter(state=LeaseState.LEASED, leased_until__gte=timezone.now())
+        .exclude(Exists(slots.filter(annotator=annotator)))
+        .exclude(Exists(slots.available()))
+        .exclude(has_judged_text(annotator, pair="pair__"))
+        .aggregate(pairs=Count("pair", distinct=True), at=Min("leased_until"))
+    )
+    return held["pairs"], held["at"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPair:
+    """One dot of the query's row."""
+
+    pair_id: int
+    state: str
+
+
+def query_pairs(*, pair: Pair, annotator: Judge) -> Sequence[QueryPair]:
+    """The person's pairs of this query in rank order, each ``done``, ``current`` or ``open``."""
+    mine = Assignment.objects.filter(pair__pool=pair.pool_id, pair__query=pair.query_id, annotator=annotator).order_by(
+        "pair__best_rank", "pair"
+    )
+    return [
+        QueryPair(pk, "current" if pk == pair.pk else "done" if state == LeaseState.DONE else "open")
+        for pk, state in mine.values_list("pair", "state")
+    ]

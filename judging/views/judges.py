@@ -1,0 +1,63 @@
+"""Who judged a collection: people and LLM configurations, with what they said and what made it."""
+
+from __future__ import annotations
+
+import json
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from judging.models import Collection, Judge, Outcome
+from judging.steps.judges import judges_of_collection, prompt_of
+from judging.views.access import Request, staff_only
+
+
+@require_GET
+@never_cache
+@staff_only
+def judges(request: Request, slug: str) -> HttpResponse:
+    collection = get_object_or_404(Collection, slug=slug)
+    rows = judges_of_collection(collection)
+    context = {
+        "collection": collection,
+        "kinds": [
+            (label, found) for kind, label in _kinds() if (found := [row for row in rows if row.judge.kind == kind])
+        ],
+        "outcomes": Outcome.choices,
+    }
+    return render(request, "judges.html", context)
+
+
+def _kinds() -> list[tuple[str, str]]:
+    return [
+        (Judge.Kind.QRELS.value, _("Original qrels")),
+        (Judge.Kind.PERSON.value, _("People")),
+        (Judge.Kind.LLM.value, _("LLMs")),
+        (Judge.Kind.ADJUDICATION.value, _("Adjudications")),
+    ]
+
+
+@require_GET
+@never_cache
+@staff_only
+def judge(request: Request, slug: str, judge_id: int) -> HttpResponse:
+    """One judge: every determinant of what it says, and the prompt to be read."""
+    collection = get_object_or_404(Collection, slug=slug)
+    row = next((row for row in judges_of_collection(collection) if row.judge.pk == judge_id), None)
+    found = row.judge if row else get_object_or_404(Judge, pk=judge_id)
+    configuration = [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1))
+        for name, value in found.configuration.items()
+    ]
+    context = {
+        "collection": collection,
+        "judge": found,
+        "row": row,
+        "outcomes": Outcome.choices,
+        "configuration": configuration,
+        "prompt": prompt_of(found),
+    }
+    return render(request, "judge_details.html", context)
