@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,8 +77,13 @@ class StepCommand(BaseCommand):
             yield tell
 
     def say(self, *lines: str) -> None:
-        for line in lines:
-            self.stdout.write(line)
+        try:
+            for line in lines:
+                self.stdout.write(line)
+        except BrokenPipeError:
+            # Who reads, such as head, has seen enough; Python would complain once more when it closes the pipe.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(128 + signal.SIGPIPE) from None
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Columns that line up: the first to the left, the others to the right."""

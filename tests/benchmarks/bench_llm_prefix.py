@@ -88,15 +88,17 @@ def measure(options: argparse.Namespace) -> None:
     batched: list[Answer] = []
     took: dict[str, list[Times]] = {"ours": [], "generate": [], "batched": [], "limit": []}
     plain(judge, rows[:1])  # memory and kernels are warm for all of them
+    ways: list[tuple[str, Callable[[], None], float]] = [
+        ("ours", ours, len(rows)),
+        ("generate", lambda: assign(written, generate(judge, [rows[n] for n in spread])), len(spread)),
+        ("batched", lambda: assign(batched, plain(judge, [rows[n] for n in some])), len(some)),
+        ("limit", lambda: read_long(judge, rows), LONG * len(rows) / unique),
+    ]
     for turn in range(options.rounds):
-        took["ours"].append(times_of(ours, len(rows)))
-        took["generate"].append(
-            times_of(lambda: assign(written, generate(judge, [rows[n] for n in spread])), len(spread))
-        )
-        took["batched"].append(times_of(lambda: assign(batched, plain(judge, [rows[n] for n in some])), len(some)))
-        took["limit"].append(times_of(lambda: read_long(judge, rows), LONG * len(rows) / unique))
-        print(f"round {turn + 1}, s a pair on the clock and of the processor:", end="")
-        print(*(f"  {way} {times[-1][0]:.3f} {times[-1][1]:.3f}" for way, times in took.items()), flush=True)
+        for way, run, pairs in ways:
+            took[way].append(times_of(run, pairs))
+            clock, processor = took[way][-1]
+            print(f"round {turn + 1}  {way:9} {clock:.3f} s a pair, {processor:.3f} of the processor", flush=True)
     best = {way: Times(*(min(column) for column in zip(*times, strict=True))) for way, times in took.items()}
 
     identity = judge.identity()

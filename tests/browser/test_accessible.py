@@ -235,7 +235,9 @@ def test_what_was_saved_is_announced_and_the_next_query_has_the_focus(judging):
     expect(judging.locator("#query")).to_be_focused()
 
 
-def test_at_320_pixels_and_at_200_percent_nothing_scrolls_sideways(window, pool, lead):
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_at_320_pixels_and_at_200_percent_nothing_scrolls_sideways(window, pool, lead, language):
+    window.context.set_extra_http_headers({"accept-language": language})
     wide = []
     for name, address in addresses(pool, lead).items():
         window.page.goto(address)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.commands.test_commands import manage
+from tests.commands.test_commands import ROOT, manage
 
 
 def failed(*command: object) -> tuple[str, str]:
@@ -67,6 +70,15 @@ class TestCheckFiles:
         assert f"error: {beir}/queries.jsonl:1: " in done.stdout
         assert "Traceback" not in done.stderr
 
+    def test_a_reader_who_has_seen_enough_is_no_error(self, beir, tmp_path):
+        (beir / "corpus.jsonl").write_text("{}\n" * 20_000)
+        command = f"{sys.executable} manage.py check_files {beir} --show 20000 | head -n 1"
+        environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "annotator.settings", "VAR_DIR": str(tmp_path / "var")}
+        done = subprocess.run(
+            command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        )
+        assert (done.stdout, done.stderr) == (f"{beir}: BEIR folder\n", "")
+
     def test_what_is_not_there_is_an_error_of_the_report(self, tmp_path):
         said, message = failed("check_files", tmp_path / "nowhere")
         assert "error: " in said
@@ -124,3 +136,14 @@ class TestDuplicates:
     def test_a_threshold_that_is_none(self, run, refused, beir):
         run("import_beir", beir)
         assert "at most 1; found 2.0" in refused("duplicates", "cran", "--near", "2")
+
+
+def test_an_export_holds_the_judgments_in_the_forms_asked_for(run, beir, tmp_path):
+    run("import_beir", beir)
+    (tmp_path / "ada.csv").write_text("query,document,grade\nq1,d4,1\n")
+    run("import_judgments", "cran", tmp_path / "ada.csv", "--judge", "ada", "--kind", "person")
+    run("export_qrels", "cran", "--out", tmp_path / "out", "--judgments", "csv", "--judgments", "parquet")
+    assert sorted(path.name for path in (tmp_path / "out").glob("judgments.*")) == [
+        "judgments.csv",
+        "judgments.parquet",
+    ]

@@ -15,6 +15,7 @@ from judging.steps.import_collection import import_beir
 from judging.steps.import_judgments import import_judgments
 from judging.steps.judgments import Said
 from judging.steps.merge import merge
+from judging.steps.pace import found_so_far
 from tests.conftest import DATA, SAMPLE
 from tests.factories import make_collection, make_judgment, make_person, make_pool, make_run
 
@@ -174,6 +175,15 @@ class TestForms:
         assert [
             time.isoformat() for time in judge.judgments.order_by("updated_at").values_list("updated_at", flat=True)
         ][:2] == [last, last]
+
+    def test_a_replaced_label_of_the_same_time_is_seen_at_once_on_the_page_of_its_pool(self, collection, write):
+        pool = make_pool(collection)
+        at = "2021-06-07T08:09:10+00:00"
+        shares = []
+        for grade in (2, 0):
+            imported(collection, write(label("d1", grade, updated_at=at)), replace=True)
+            shares.append(found_so_far(pool).share.value)
+        assert shares == [1, 0]
 
     def test_replacing_without_times_keeps_when_a_judgment_was_first_made(self, collection, write):
         first = "2020-01-02T03:04:05.678901+00:00"

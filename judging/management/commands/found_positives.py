@@ -12,7 +12,7 @@ class Command(StepCommand):
         "Print what people newly found relevant in a pool, each beside the query's known positive: in Markdown, "
         "or as a JSON list of {query, positive_doc, negative_doc}."
     )
-    example = "found_positives nfcorpus-holes --json > found.json"
+    example = "found_positives nfcorpus-holes --json"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
