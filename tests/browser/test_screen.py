@@ -33,9 +33,8 @@ def open_judging(new_page, pool, **options):
     return page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_at_every_size_nothing_sticks_out_and_query_and_answers_stay_in_view(pool, new_page, scheme):
-    page = open_judging(new_page, pool, color_scheme=scheme)
+def test_at_every_size_nothing_sticks_out_and_query_and_answers_stay_in_view(pool, new_page):
+    page = open_judging(new_page, pool)
     page.locator("details.rest summary").click()
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})

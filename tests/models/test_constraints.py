@@ -15,6 +15,7 @@ from judging.models import (
     Assignment,
     Document,
     Hit,
+    Invitation,
     Judge,
     Judgment,
     JudgmentEvent,
@@ -59,6 +60,10 @@ class World:
 
     def new_event(self, **fields: object) -> JudgmentEvent:
         return JudgmentEvent.objects.create(judgment=self.judgment, **{"outcome": "graded", "grade": 1, **fields})
+
+    def new_invitation(self, **fields: object) -> Invitation:
+        plain = {"pool": self.new_pool(), "token_hash": "0" * 64, "seats": 1, "expires_at": NOW}
+        return Invitation.objects.create(**plain | fields)
 
     def new_pool(self, **fields: object) -> Pool:
         plain = {"slug": "other", "name": "other", "depth": 1, "queries_sampled": 1, "queries_available": 1}
@@ -158,6 +163,8 @@ REFUSED: list[tuple[str, Callable[[World], object]]] = [
         lambda w: w.new_probe(outcome="cannot_judge", grade=1, first_outcome="graded", answered_at=NOW),
     ),
     ("probe_grade_iff_answered", lambda w: w.new_probe(grade=1)),
+    ("invitation_seats_from_1", lambda w: w.new_invitation(seats=0)),
+    ("invitation_uses_within_seats", lambda w: w.new_invitation(seats=1, uses=2)),
     ("training_once", lambda w: [w.new_training_pair(position=n) for n in range(2)]),
     (
         "training_position_once",

@@ -76,6 +76,25 @@ def test_nobody_gets_what_is_in_others_hands(pool):
     assert progress.free_again_at is not None
 
 
+def test_progress_told_what_is_open_beyond_the_pairs_in_hand_is_the_progress_counted_anew(pool):
+    person = make_person()
+    pair = serve.next_pair(pool=pool, annotator=person)
+    beyond = standing.progress(pool=pool, annotator=person).beyond
+    assert beyond == 3
+    grade(pair, person)
+    told = standing.progress(pool=pool, annotator=person, beyond=beyond)
+    assert (told.answered, told.open) == (1, 5)
+    assert told == standing.progress(pool=pool, annotator=person)
+
+
+def test_what_was_open_beyond_is_counted_anew_once_nothing_is_in_hand(pool):
+    person = make_person()
+    for _ in range(3):
+        grade(serve.next_pair(pool=pool, annotator=person), person)
+    told = standing.progress(pool=pool, annotator=person, beyond=77)
+    assert (told.answered, told.open) == (3, 3)
+
+
 def test_what_a_person_left_comes_free_when_their_lease_runs_out(pool):
     for _ in range(2):
         serve.next_pair(pool=pool, annotator=make_person())
