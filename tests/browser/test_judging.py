@@ -118,7 +118,8 @@ def test_keys_work_on_a_layout_without_latin_letters(judging):
     def type_key(key: str, code: str) -> None:
         with judging.expect_response(lambda response: "/judge/" in response.url):
             judging.evaluate(
-                "([key, code]) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, code, bubbles: true}))",
+                "([key, code]) =>"
+                " document.body.dispatchEvent(new KeyboardEvent('keydown', {key, code, bubbles: true}))",
                 [key, code],
             )
         expect(judging.locator(".htmx-request")).to_have_count(0)

@@ -110,7 +110,11 @@ SAVE = "save the file as UTF-8 (where it is Latin-1: iconv -f LATIN1 -t UTF-8 OL
         (b"\xff\n\0", 1, f"expected UTF-8, found the byte 0xff; {SAVE}."),
         ("a\n".encode("utf-16"), 1, "this is UTF-16, save the file as UTF-8 (iconv -f UTF-16 -t UTF-8 OLD > NEW)."),
         (b"PAR1\0", 1, "expected text, found a NUL byte; this is Parquet data, let the name end in .parquet."),
-        (gzip.compress(b"a", mtime=0), 1, "expected UTF-8, found the byte 0x8b; this is gzip data, let the name end in .gz."),
+        (
+            gzip.compress(b"a", mtime=0),
+            1,
+            "expected UTF-8, found the byte 0x8b; this is gzip data, let the name end in .gz.",
+        ),
         (zstandard.compress(b"a"), 1, "found the byte 0xb5; this is Zstandard data, let the name end in .zst."),
     ],
 )
