@@ -8,7 +8,7 @@ from judging.errors import UserError
 from judging.formats.beir import BeirFolder
 from judging.formats.check import check
 from judging.formats.encoding import encoding_of
-from tests.formats.test_beir import TINY
+from tests.formats.test_beir_folder import TINY
 from tests.formats.test_judgment_files import ONE, written
 from tests.formats.test_source import make_folder, make_zip
 from tests.fuzz.seeds import SEEDS, packed

@@ -13,7 +13,7 @@ from judging.formats.collection import open_collection_files
 from judging.formats.parquet import read_rows
 from judging.formats.parquet_folder import ParquetFolder
 from judging.formats.records import Document, Qrel, Query
-from tests.formats.test_beir import TINY
+from tests.formats.test_beir_folder import TINY
 from tests.formats.test_source import make_folder, make_zip
 
 

@@ -15,7 +15,7 @@ from judging.steps.export import export_qrels
 from judging.steps.merge import Policy, llm_judges_of
 from tests.factories import make_collection, make_run
 from tests.views.pages import Page
-from tests.views.test_judge import WRITE, writes
+from tests.views.test_judge_alone import WRITE, writes
 
 pytestmark = pytest.mark.django_db
 
