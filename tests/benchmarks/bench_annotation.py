@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,8 @@ from tests.services import ServiceMissingError
 
 
 def main() -> None:
+    # Told to end, the servers are ended too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))
     options = _options()
     texts = make_texts(options.pairs)
     print(
