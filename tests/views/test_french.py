@@ -38,7 +38,7 @@ SHARED = {
 # What the rows of the fixture are called, and what a person or a model wrote.
 DATA = re.compile(
     r"(query q\d|text number \d+|a good answer|not sure|Look|twice|known|other|bm25|trec|lea|ada|ben|first|second"
-    r"|people:\d/\d|\d+ min|first · trec|trec · Unjudged|(first|second) · [0-9a-f]{8})"
+    r"|people:\d/\d|[0-9a-f]{64}|\d+ min|first · trec|trec · Unjudged|(first|second) · [0-9a-f]{8})"
 )
 
 
