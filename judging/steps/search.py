@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 
 from judging.engines.search import open_engine
+from judging.engines.search.analyzer import analyzer_for
 from judging.engines.search.base import SearchEngine
 from judging.errors import UserError
 from judging.formats import records
@@ -71,12 +72,14 @@ def retrieve(
     top: int = 100,
     name: str = "bm25",
     kind: str | None = None,
+    distinct_terms: bool = False,
     replace: bool = False,
     track: Track = quiet,
 ) -> RetrieveReport:
     """Keep the best ``top`` documents of each query as a run; all or nothing.
 
     Where the collection excludes self-matches, one more is retrieved and the document that is the query is dropped.
+    A term that a query repeats counts as often as it occurs; with ``distinct_terms`` it counts once.
 
     Raises: UserError when there is no index, or one of another corpus.
     """
@@ -92,7 +95,13 @@ def retrieve(
     ]
     if not queries:
         raise UserError(f"{collection.slug} has no query with a text: there is nothing to retrieve for.")
-    making = Making(Run.Kind.RETRIEVED, {**engine.identity(), "top": top, "exclude_self": collection.exclude_self})
+    settings_of_run = {
+        **engine.identity(),
+        "top": top,
+        "exclude_self": collection.exclude_self,
+        "query_terms": "distinct" if distinct_terms else "repeated",
+    }
+    making = Making(Run.Kind.RETRIEVED, settings_of_run)
     if run := made_before(collection=collection, name=name, making=making, replace=replace):
         with_hits = run.hits.values("query")
         without = Query.objects.filter(collection=collection, in_corpus=True).exclude(pk__in=with_hits)
@@ -103,6 +112,9 @@ def retrieve(
             hits=run.hits.count(),
             without_hits=sorted(without.values_list("qid", flat=True)),
         )
+    if distinct_terms:
+        analyzer = analyzer_for(collection.language)
+        queries = [records.Query(query.id, analyzer.distinct(query.text)) for query in queries]
     # All is found before anything is written: a transaction that waits for a search would keep SQLite from annotators.
     rankings = _search(engine, collection, queries, top=top, track=track)
     keys = lookup.query_keys(collection)

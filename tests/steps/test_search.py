@@ -93,6 +93,17 @@ class TestRetrieve:
         assert run.corpus_digest == indexed.corpus_digest
         assert {"engine", "version", "analyzer", "k1", "b", "top", "exclude_self"} <= run.identity.keys()
 
+    def test_a_repeated_term_counts_as_often_as_it_occurs_or_once_as_asked(self):
+        collection = make_collection(
+            documents={"d1": "captain", "d2": "floors paved", "d3": "other words"},
+            queries={"q1": "captain's captains floor paving"},
+        )
+        index(collection=collection)
+        repeated = retrieve(collection=collection).run
+        distinct = retrieve(collection=collection, name="once", distinct_terms=True).run
+        assert (ranking(repeated, "q1"), ranking(distinct, "q1")) == (["d1", "d2"], ["d2", "d1"])
+        assert (repeated.identity["query_terms"], distinct.identity["query_terms"]) == ("repeated", "distinct")
+
     def test_without_an_index_the_error_says_how_to_make_one(self, collection):
         with pytest.raises(UserError, match=f"no index yet: python manage.py index {collection.slug}"):
             retrieve(collection=collection)

@@ -131,6 +131,13 @@ class Analyzer:
         found = _tantivy_analyzer(self).pre_tokenize(self.prepared(text)).tokens
         return [Token(token.text, token.char_offset_from, token.char_offset_to) for token in found]
 
+    def distinct(self, text: str) -> str:
+        """The text with one word left of those that become the same term, the first of them."""
+        first: dict[str, str] = {}
+        for token in self.tokens(text):
+            first.setdefault(token.term, text[token.start : token.end])
+        return " ".join(first.values())
+
     def prepared(self, text: str) -> str:
         """The text as tantivy's tokenizer takes it; as long as the original, so that offsets stay true."""
         return _POSSESSIVE.sub("  ", well_formed(text)) if self._strips_possessives else well_formed(text)

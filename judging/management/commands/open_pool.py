@@ -76,11 +76,13 @@ class Command(StepCommand):
                 uncertain=_uncertain(options["uncertain"], options["budget"], options["random_share"]),
             ),
         )
-        pairs = pool.pairs.count()
+        pairs, queries = pool.pairs.count(), pool.pairs.values("query").distinct().count()
         self.say(
-            f"{pool.slug}: {count(pairs, 'pair')} of {count(pool.queries_sampled, 'query', 'queries')} to judge, "
+            f"{pool.slug}: {count(pairs, 'pair')} of {count(queries, 'query', 'queries')} to judge, "
             f"by {'one person' if pool.people == 1 else f'{pool.people} people'} each"
         )
+        if without := pool.queries_sampled - queries:
+            self.say(f"  {count(without, 'query', 'queries')} of the sample without such a document")
         if trained := pool.training.count():
             self.say(f"  before these, {count(trained, 'training pair')}")
         if pool.probe_share:

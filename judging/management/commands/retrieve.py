@@ -19,6 +19,11 @@ class Command(StepCommand):
         parser.add_argument("--top", type=at_least_1, default=100, help="documents a query (default: 100)")
         parser.add_argument("--name", default="bm25", help="name of the run (default: bm25)")
         parser.add_argument("--engine", choices=ENGINES, help="default: the setting SEARCH_ENGINE")
+        parser.add_argument(
+            "--distinct-terms",
+            action="store_true",
+            help="a term that a query repeats counts once, not as often as it occurs: for queries as long as documents",
+        )
         parser.add_argument("--replace", action="store_true", help="make the run of that name anew")
 
     def run(self, **options: Any) -> None:
@@ -28,6 +33,7 @@ class Command(StepCommand):
             top=options["top"],
             name=options["name"],
             kind=options["engine"],
+            distinct_terms=options["distinct_terms"],
             replace=options["replace"],
             track=self.track,
         )

@@ -67,3 +67,9 @@ def test_the_room_can_be_entered_without_tantivy_or_elasticsearch() -> None:
         "assert not {'tantivy', 'elasticsearch', 'django'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("text", ["The captains' captain's Captain sailed, sailing floors", "", "the of", "日本 日本"])
+def test_a_text_of_distinct_terms_has_the_same_terms_each_once(text: str) -> None:
+    english = analyzer_for("en")
+    assert english.terms(english.distinct(text)) == list(dict.fromkeys(english.terms(text)))
