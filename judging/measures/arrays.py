@@ -32,14 +32,14 @@ def as_grades(grades: Grades) -> FloatArray:
 
 
 def as_weights(sample_weight: npt.ArrayLike | None, size: int) -> FloatArray:
-    """Positive weights of ``size`` observations; all 1 where none are given."""
+    """Weights of ``size`` observations, all 1 where none are given; one of weight 0 counts for nothing."""
     if sample_weight is None:
         return np.ones(size)
     weights = np.asarray(sample_weight, dtype=float)
     if weights.shape != (size,):
         raise ValueError(f"Expected {size} weights, one an observation; found an array of shape {weights.shape}.")
-    if not (np.isfinite(weights) & (weights > 0)).all():
-        raise ValueError("Weights are 1 / inclusion probability: every one must be a positive number.")
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError("Weights are 1 / inclusion probability: none is negative, infinite or nan.")
     return weights
 
 

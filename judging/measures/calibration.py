@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judging.measures.arrays import FloatArray, Grades, as_grades, as_weights, number_clusters, ratio
+from judging.measures.calibration_error import expected_error
 from judging.measures.intervals import Estimate, cluster_bootstrap, share_interval, undefined
 from judging.measures.resampling import RESAMPLES, SEED
 
@@ -36,8 +37,9 @@ class Bin:
 class Calibration:
     """``pairs`` count; ``no_probability`` and ``no_answer`` pairs have one side only and do not.
 
-    ``expected_error``  Σ_b (share of pairs in bin b) · |share relevant − mean probability|. It has no interval: chance
-                        alone makes it larger than 0, in every resample more so
+    ``expected_error``  Σ_b (share of pairs in bin b) · |share relevant − mean probability|
+    ``error_by_chance`` what it would be on average of a judge that means just what it says: never quite 0; nan where no
+                        clusters were given, or only one
     ``brier``           mean of (probability − relevant)²; 0 is perfect
     ``brier_constant``  what the share relevant, said of every pair, would score: above it the LLM knows nothing
     ``bias``            mean probability − share relevant: above 0, the LLM claims too much relevance
@@ -45,6 +47,7 @@ class Calibration:
 
     bins: tuple[Bin, ...]
     expected_error: Estimate
+    error_by_chance: float
     brier: Estimate
     brier_constant: float
     bias: Estimate
@@ -76,18 +79,18 @@ def calibrate(
     _check(said, truth, bins)
     weights = as_weights(sample_weight, said.size)
     has_said, has_truth = ~np.isnan(said), ~np.isnan(truth)
-    both = has_said & has_truth
+    both = has_said & has_truth & (weights > 0)
     groups = None if clusters is None else number_clusters(clusters, both)
     p, y, w = said[both], truth[both], weights[both]
-    reason = "" if p.size else NO_PAIR
     options = _Options(groups, resamples, seed)
     share = float(ratio(w @ y, w.sum()))
     numbers = np.clip(np.ceil(p * bins - _ROUNDING).astype(np.int64) - 1, 0, bins - 1)
     in_bins = [_bin(number, bins, p, y, w, numbers == number, options) for number in range(bins)]
-    gaps = np.bincount(numbers, w * (p - y), minlength=bins)
+    error, by_chance = _expected_error(numbers, bins, w * (p - y), w, options)
     return Calibration(
         bins=tuple(in_bins),
-        expected_error=Estimate(float(ratio(np.abs(gaps).sum(), w.sum())), reason),
+        expected_error=error,
+        error_by_chance=by_chance,
         brier=_mean((p - y) ** 2, w, options),
         brier_constant=share * (1 - share),
         bias=_mean(p - y, w, options),
@@ -129,6 +132,20 @@ def _bin(
         seed=options.seed,
     )
     return Bin(low, high, pairs, mean, share)
+
+
+def _expected_error(
+    numbers: npt.NDArray[np.int64], bins: int, gaps: FloatArray, weights: FloatArray, options: _Options
+) -> tuple[Estimate, float]:
+    """The error and what chance alone makes of it; ``gaps`` is (n,), the weighted gap of each pair."""
+    if not gaps.size:
+        return Estimate(nan, NO_PAIR, None if options.groups is None else undefined(NO_PAIR)), nan
+    if options.groups is None:
+        return Estimate(float(np.abs(np.bincount(numbers, gaps)).sum() / weights.sum())), nan
+    clusters = int(options.groups.max()) + 1
+    by_cluster = np.bincount(options.groups * bins + numbers, gaps, minlength=clusters * bins).reshape(clusters, bins)
+    sizes = np.bincount(options.groups, weights, minlength=clusters)
+    return expected_error(by_cluster.astype(float), sizes.astype(float), resamples=options.resamples, seed=options.seed)
 
 
 def _mean(values: FloatArray, weights: FloatArray, options: _Options) -> Estimate:

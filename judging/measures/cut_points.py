@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 
 import numpy as np
@@ -32,6 +32,7 @@ class CutPoints:
     ``plain``            the same with cuts half-way between grades, on the same pairs
     ``by_fold``          the cuts without the queries of each fold: how much they depend on the sample
     ``held_out``         everything else on the queries not fitted to: people (first judge), cut LLM (second)
+    ``fold``             (n,) the fold whose cuts do not know the query of the pair; −1 of pairs that did not count
     """
 
     coefficient: str
@@ -42,6 +43,7 @@ class CutPoints:
     by_fold: tuple[tuple[float, ...], ...]
     held_out: Panel | None
     reason: str = ""
+    fold: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def expected_grade(probabilities: npt.ArrayLike, *, grades: Sequence[int]) -> FloatArray:
@@ -92,8 +94,9 @@ def fit_cut_points(
     values, known, scale = as_grades(expected), as_grades(people), as_scale(grades, np.zeros(0))
     if values.size != known.size:
         raise ValueError(f"Expected grades of the same pairs; found {values.size} and {known.size}.")
-    kept = ~np.isnan(values) & np.isin(known, scale)
-    data = _Data(values[kept], np.searchsorted(scale, known[kept]), as_weights(sample_weight, values.size)[kept], scale)
+    weights = as_weights(sample_weight, values.size)
+    kept = ~np.isnan(values) & np.isin(known, scale) & (weights > 0)
+    data = _Data(values[kept], np.searchsorted(scale, known[kept]), weights[kept], scale)
     reason = _why_not(data)
     if reason:
         nothing = Estimate(nan, reason, undefined(reason))
@@ -120,7 +123,11 @@ def fit_cut_points(
         by_fold.append(own)
         held_out[fold == part] = cut(data.values[fold == part], own, grades=grades)
     tested = judged(held_out)
-    return CutPoints(coefficient, cuts, fitted, tested.graded[coefficient], plain, tuple(by_fold), tested)
+    folds_of_pairs = np.full(values.size, -1, dtype=np.int64)
+    folds_of_pairs[kept] = fold
+    return CutPoints(
+        coefficient, cuts, fitted, tested.graded[coefficient], plain, tuple(by_fold), tested, fold=folds_of_pairs
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isnan, nan
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from judging.measures.arrays import FloatArray, ratio
 from judging.measures.intervals import Estimate, Interval, undefined
+from judging.measures.sentence import Sentence
 from judging.measures.student import t_quantile
 
 Tuning = float | Literal["fitted"]
 _ROUNDING = 1e-12
 _WORTH = 1.02
+
+
+class _Reasons(NamedTuple):
+    """Why there is no interval."""
+
+    too_few: str
+    no_variation: str
+
+
+_BY_PEOPLE = _Reasons(
+    "too few queries judged by people to see how they vary", "the queries judged by people show no variation"
+)
+_BY_LLM = _Reasons(
+    "too few queries judged by the LLM to see how they vary", "the queries judged by the LLM show no variation"
+)
+_BY_BOTH = _Reasons(
+    "too few queries judged by both to see how they vary",
+    "the LLM is off by the same on every query: the queries judged by both show no variation",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +123,7 @@ def join(people: npt.ArrayLike, llm: npt.ArrayLike, *, population: float | None 
     if not of >= queries:
         raise ValueError(f"The population holds the {queries} queries at hand; found {population}.")
     left_out = int((~np.isnan(by_people) & np.isnan(by_llm)).sum())
-    by_llm_alone = _estimate(llm_only(everywhere), "the LLM") if queries else _none("no query has a value by the LLM")
+    by_llm_alone = _estimate(llm_only(everywhere), _BY_LLM) if queries else _none("no query has a value by the LLM")
     if not judged:
         nothing = _none("no query has a value by people and by the LLM")
         no_gain = Gain(nan, nan, "Without a query judged by people nothing can be said of the gain.")
@@ -111,9 +131,9 @@ def join(people: npt.ArrayLike, llm: npt.ArrayLike, *, population: float | None 
     alone = people_only(by_people[both], population=of)
     joined = prediction_powered(by_people[both], by_llm[both], everywhere, population=of, tuning=tuning)
     return Joined(
-        people=_estimate(alone, "people", known=judged == of),
+        people=_estimate(alone, _BY_PEOPLE, known=judged == of),
         llm=by_llm_alone,
-        joined=_estimate(joined, "both", known=judged == of),
+        joined=_estimate(joined, _BY_BOTH, known=judged == of),
         gain=_gain(alone, joined, population=of),
         correction=float((by_people[both] - by_llm[both]).mean()),
         tuning=float(joined.tuning),
@@ -185,14 +205,14 @@ def _none(reason: str) -> Estimate:
     return Estimate(nan, reason, undefined(reason))
 
 
-def _estimate(moments: Moments, who: str, *, known: bool = False) -> Estimate:
+def _estimate(moments: Moments, reasons: _Reasons, *, known: bool = False) -> Estimate:
     value, margin = float(moments.value), float(moments.margin())
     if known:
         return Estimate(value, "", undefined("people judged every query: the value is known, not estimated"))
     if moments.degrees < 1:
-        return Estimate(value, "", undefined(f"too few queries judged by {who} to see how they vary"))
+        return Estimate(value, "", undefined(reasons.too_few))
     if margin <= _ROUNDING:
-        return Estimate(value, "", undefined(f"the queries judged by {who} show no variation"))
+        return Estimate(value, "", undefined(reasons.no_variation))
     return Estimate(value, "", Interval(value - margin, value + margin))
 
 
@@ -207,10 +227,16 @@ def _gain(alone: Moments, joined: Moments, *, population: float) -> Gain:
 
 def _says(widths: float, effective: float, judged: int) -> str:
     if widths < 1 / _WORTH:
-        return f"The LLM does harm: its labels make the interval {1 / widths - 1:.0%} wider than people alone give."
+        return Sentence(
+            "The LLM does harm: its labels make the interval %(percent)s %% wider than people alone give.",
+            percent=f"{100 * (1 / widths - 1):.0f}",
+        )
     if widths < _WORTH:
         return "The LLM adds nothing: people alone give as narrow an interval."
-    return (
-        f"The LLM makes the interval {1 - 1 / widths:.0%} narrower: {judged} queries judged by people tell as much "
-        f"as {effective:.0f} would without it."
+    return Sentence(
+        "The LLM makes the interval %(percent)s %% narrower: %(judged)s queries judged by people tell as much as "
+        "%(effective)s would without it.",
+        percent=f"{100 * (1 - 1 / widths):.0f}",
+        judged=judged,
+        effective=f"{effective:.0f}",
     )

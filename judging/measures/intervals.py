@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from judging.measures.arrays import FloatArray, Grades, as_grades, as_weights, number_clusters, ratio
 from judging.measures.resampling import RESAMPLES, SEED, resampled_totals
+from judging.measures.sentence import Sentence
 
 LEVEL = 0.95
 _UNDEFINED_AT_MOST = 0.05
@@ -53,7 +54,9 @@ def percentile_interval(resampled: FloatArray) -> Interval:
     defined = resampled[~np.isnan(resampled)]
     lost = resampled.size - defined.size
     if lost > _UNDEFINED_AT_MOST * resampled.size:
-        return undefined(f"without a value in {lost} of {resampled.size} resamples", lost)
+        return undefined(
+            Sentence("without a value in %(lost)s of %(all)s resamples", lost=lost, all=resampled.size), lost
+        )
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(float(low), float(high), "", lost)
 
@@ -116,6 +119,10 @@ def share_interval(
     success = as_grades(successes)
     weights = as_weights(sample_weight, success.size)
     answered = ~np.isnan(success)
+    if answered.any() and not weights[answered].any():
+        reason = "every pair with an answer has weight 0"
+        return Estimate(float("nan"), reason, undefined(reason))
+    answered &= weights > 0
     if not np.isin(success[answered], (0.0, 1.0)).all():
         raise ValueError("A success is 1, 0 or nan.")
     if not answered.any():

@@ -7,7 +7,7 @@ from the variance between queries and that within them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Literal
 
@@ -17,8 +17,11 @@ import numpy.typing as npt
 from judging.measures.agreement.linearised import linearised
 from judging.measures.agreement.pairs import pair_up
 from judging.measures.arrays import FloatArray, Grades, as_grades, as_weights, number_clusters, ratio
+from judging.measures.sentence import Sentence
 
 NORMAL_QUANTILE = 1.959963984540054
+NO_NOISE = "no pair has labels of two people: their noise is unknown"
+NO_NOISE_OF_COEFFICIENT = "how much of its variance is people's noise cannot be told from one grade a pair"
 More = Literal["queries", "pairs", "people"]
 
 
@@ -30,6 +33,7 @@ class Variation:
     ``within``      variance of the pairs of one query
     ``people``      variance of people's labels of one pair; nan where no pair has two
     ``queries``     clusters at hand, ``pairs`` pairs a query and ``labels`` labels a pair, both on average
+    ``no_noise``    why ``people`` is nan, where it is
     ``unevenness``  1 where all queries have as many pairs; else 1 + (their standard deviation / mean)²
     """
 
@@ -41,6 +45,7 @@ class Variation:
     labels: float
     unevenness: float
     reason: str = ""
+    no_noise: str = NO_NOISE
 
     @property
     def intra_cluster_correlation(self) -> float:
@@ -69,8 +74,9 @@ def variation_of_share(
     if not np.isin(table[~np.isnan(table)], (0.0, 1.0)).all():
         raise ValueError("A success is 1, 0 or nan.")
     given = (~np.isnan(table)).sum(axis=0)
-    kept = given > 0
-    weights = as_weights(sample_weight, kept.size)[kept]
+    everywhere = as_weights(sample_weight, given.size)
+    kept = (given > 0) & (everywhere > 0)
+    weights = everywhere[kept]
     if not kept.any():
         return _unknown(0, "no pair has an answer")
     answers = np.nansum(table[:, kept], axis=0) / given[kept]
@@ -100,8 +106,11 @@ def variation_of_coefficient(
         return _unknown(0, "no pair was graded by both")
     values = linearised(pairs, name, relevant_from=relevant_from)
     if np.isnan(values).any():
-        return _unknown(int(pairs.clusters.max()) + 1, f"{name} is undefined on these pairs, or next to being so")
-    return _variation(values, pairs.clusters, np.ones(values.size), nan)
+        return _unknown(
+            int(pairs.clusters.max()) + 1,
+            Sentence("%(coefficient)s is undefined on these pairs, or next to being so", coefficient=name),
+        )
+    return replace(_variation(values, pairs.clusters, np.ones(values.size), nan), no_noise=NO_NOISE_OF_COEFFICIENT)
 
 
 def expected_width(
@@ -151,7 +160,7 @@ def buy(variation: Variation, labels: int) -> tuple[Purchase, ...]:
 
 def _purchase(variation: Variation, more: More, queries: float, pairs: float, labels: float) -> Purchase:
     if more == "people" and isnan(variation.people):
-        return Purchase(more, queries, pairs, labels, nan, "no pair has labels of two people: their noise is unknown")
+        return Purchase(more, queries, pairs, labels, nan, variation.no_noise)
     width = float(expected_width(variation, queries=queries, pairs=pairs, labels=labels))
     return Purchase(more, queries, pairs, labels, width)
 

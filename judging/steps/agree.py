@@ -37,7 +37,7 @@ __all__ = [
 class Agreement:
     """``people`` compares people with people where two or more judged a pair; None where none did.
 
-    ``found``     what people found in the pool; None for a whole collection
+    ``found``     what people found in the pool; None for a whole collection, and where people are not the reference
     ``assisted``  counts the labels that were left out because the person had seen an LLM's
     """
 
@@ -91,8 +91,8 @@ def agreement(
 def agreement_of(sheet: Sheet) -> Agreement:
     return Agreement(
         sheet=sheet,
-        found=found_in(sheet, sheet.pool) if sheet.pool else None,
-        llms=[compare(sheet, answers) for answers in sheet.llms],
+        found=found_in(sheet, sheet.pool) if sheet.pool and sheet.reference.is_people else None,
+        llms=[compare(sheet, answers) for answers in sheet.llms if answers.judge.pk != sheet.reference.judge],
         people=human_ceiling(sheet),
         annotators=sum(bool((answers.grades == answers.grades).any()) for answers in sheet.people),
         assisted=sheet.assisted,

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 
 from django import template
 from django.utils.formats import get_format
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from judging.formats.scale import Scale
 from judging.measures.intervals import Interval
 from judging.views.words import in_language
 
 register = template.Library()
+
+
+@register.simple_block_tag
+def scrolled(content: str) -> str:
+    """A table that may be wider than the page: it scrolls by itself, by keys too."""
+    return format_html('<div class="scroll" tabindex="0" role="group" aria-label="{}">{}</div>', _("Table"), content)
+
+
+@register.filter
+def source_in_words(source: str) -> str:
+    """Who found a grade: ``people:2/3`` is 2 of 3 people; other sources are words already."""
+    match source.removeprefix("people:").partition("/"):
+        case agreed, "/", asked if agreed == asked:
+            return ngettext("%(count)s person", "%(count)s people", int(asked)) % {"count": asked}
+        case agreed, "/", asked:
+            return _("%(agreed)s of %(asked)s people") % {"agreed": agreed, "asked": asked}
+    return in_language(source)
 
 
 @register.filter
@@ -93,6 +113,12 @@ def word_of(scale: Scale, grade: int) -> str:
 def translated(text: str) -> str:
     """Words of ours that steps and measures give in English; others stay as they are."""
     return in_language(text)
+
+
+@register.filter
+def as_json(value: object) -> str:
+    """A configuration in one line."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 @register.filter

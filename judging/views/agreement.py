@@ -5,54 +5,51 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from judging.measures.calibration import Calibration
-from judging.models import Collection, Pool
-from judging.steps import plots
-from judging.steps.agree import Agreement, agreement_of, sheet_of
+from judging.errors import UserError
+from judging.models import Collection, Judge, Pool
+from judging.steps.agree import sheet_of
 from judging.steps.agreement import cells, figures
-from judging.steps.agreement.breakdown import WAYS, breakdown
-from judging.steps.agreement.calibrated import calibration
-from judging.steps.agreement.compare import LlmAgreement, each_person, side_by_side
-from judging.steps.agreement.estimate import estimates, purchases
+from judging.steps.agreement.breakdown import WAYS
+from judging.steps.agreement.compare import LlmAgreement
 from judging.steps.agreement.evidence import as_json, as_markdown, queries_with_found, read_evidence
-from judging.steps.agreement.sheet import Answers
-from judging.steps.plots.theme import THEMES, WIDTHS
+from judging.steps.agreement.found import found_in
+from judging.steps.agreement.look import Look
 from judging.steps.probes import agreement_with_themselves
 from judging.steps.report import as_html as report_as_html
 from judging.steps.report import as_markdown as report_as_markdown
 from judging.steps.report import report_of
-from judging.views.access import Request, mistakes_shown_at, staff_only
+from judging.views.access import Request, mistakes_shown_at, redirect_of, staff_only
+from judging.views.plots import ShownPlot, plot_response, shown_plot
 from judging.views.words import in_language
 
 _PAIRS_A_PAGE = 10
 _QUERIES_A_PAGE = 10
 _MORE_LABELS = 50
-_TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv; charset=utf-8"}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the address asks for: which judge is looked at, against what, broken down by what."""
+    """What the address asks for: what is looked at, and broken down by what."""
 
     of: str
     slug: str
-    result: Agreement
-    chosen: LlmAgreement | None
+    look: Look
     by: str
     query: dict[str, str]
 
     @property
-    def answers(self) -> Answers:
-        assert self.chosen is not None
-        return self.result.sheet.llm(self.chosen.judge.pk)
+    def chosen(self) -> LlmAgreement | None:
+        return self.look.chosen
 
     def address(self, page: str, *arguments: str, **changed: str) -> str:
         name = page if self.of == "pool" else f"collection-{page}"
@@ -62,76 +59,62 @@ class Choice:
 
 def _choice(request: Request, slug: str, of: str) -> Choice:
     wanted = request.GET
-    reference = wanted.get("reference", "")
-    sheet = sheet_of(
-        pool=get_object_or_404(Pool.objects.select_related("collection"), slug=slug) if of == "pool" else None,
-        collection=get_object_or_404(Collection, slug=slug) if of == "collection" else None,
-        reference=reference if reference in {"people", "qrels"} else None,
-        clip="clip" in wanted,
-    )
-    result = agreement_of(sheet)
-    chosen = _judge(result, wanted.get("judge", ""))
-    by = wanted.get("by", "")
+    reference, judge, by = (wanted.get(name, "") for name in ("reference", "judge", "by"))
+    number = _whole(request, "judge")
+    if judge and number is None:
+        raise Http404
+    one = _whole(request, "reference")
+    try:
+        look = Look(
+            get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+            if of == "pool"
+            else get_object_or_404(Collection, slug=slug),
+            reference=reference if reference in {"people", "qrels"} else one,
+            clip="clip" in wanted,
+            judge=number,
+        )
+    except UserError as error:
+        raise Http404(str(error)) from None
     query = {name: wanted[name] for name in ("reference", "clip") if name in wanted}
-    if chosen and "judge" in wanted:
-        query["judge"] = str(chosen.judge.pk)
-    return Choice(of, slug, result, chosen, by if by in WAYS else WAYS[0], query)
+    if look.chosen and judge:
+        query["judge"] = str(look.chosen.judge.pk)
+    return Choice(of, slug, look, by if by in WAYS else WAYS[0] if look.pool else "query", query)
 
 
-def _judge(result: Agreement, wanted: str) -> LlmAgreement | None:
-    """The judge that is asked for; else the one with most pairs, the first of them."""
-    if wanted:
-        found = next((one for one in result.llms if str(one.judge.pk) == wanted), None)
-        if found is None:
-            raise Http404
-        return found
-    return max(result.llms, key=lambda one: one.panel.pairs, default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPlot:
-    """A plot on a page, and its addresses: by theme and size, and to download."""
-
-    plot: plots.Plot
-    light: str
-    light_small: str
-    dark: str
-    dark_small: str
-    svg: str
-    png: str
-    csv: str
-
-
-def _shown_plot(choice: Choice, name: str, plot: plots.Plot, **query: str) -> ShownPlot:
+def _shown_plot(choice: Choice, name: str, **query: str) -> ShownPlot | None:
+    drawn = choice.look.plot(name, by=choice.by)
+    if drawn is None:
+        return None
     if choice.chosen:
         query["judge"] = str(choice.chosen.judge.pk)
-    images = [
-        choice.address("agreement-plot", name, "svg", **query, theme=theme, size=size)
-        for theme in THEMES
-        for size in WIDTHS
-    ]
-    downloads = [choice.address("agreement-plot", name, form, **query) for form in _TYPES]
-    return ShownPlot(plot, *images, *downloads)
+    return shown_plot(drawn, lambda form, **look: choice.address("agreement-plot", name, form, **query, **look))
 
 
 @require_GET
 @never_cache
 @staff_only
 def agreement(request: Request, slug: str, of: str = "pool") -> HttpResponse:
+    if request.GET.get("reference") and request.GET.get("reference") == request.GET.get("judge"):
+        messages.error(request, _("A judge cannot be compared with itself: choose two different ones."))
+        return redirect_of(request, reverse("agreement" if of == "pool" else "collection-agreement", args=[slug]))
     choice = _choice(request, slug, of)
-    result, chosen, sheet = choice.result, choice.chosen, choice.result.sheet
+    look, chosen, pool = choice.look, choice.chosen, choice.look.pool
+    summary, scale = look.summary, look.collection.scale
     context: dict[str, Any] = {
         "of": of,
-        "pool": result.pool,
-        "collection": result.collection,
-        "result": result,
-        "scale": sheet.scale,
+        "pool": pool,
+        "collection": look.collection,
+        "result": summary,
+        "scale": scale,
         "chosen": chosen,
-        "is_weighted": sheet.weights is not None,
-        "persons": each_person(sheet) if result.annotators > 1 else [],
-        "ceiling_lines": figures.lines(result.people, None, sheet.scale) if result.people else [],
-        "selves": agreement_with_themselves(pool=result.pool) if result.pool else [],
-        "purchases": purchases(sheet, _MORE_LABELS) if result.pool else [],
+        "persons": look.persons(),
+        **_names(look),
+        "reference": _whole(request, "reference"),
+        "clip": "clip" in request.GET,
+        "may_clip": "clip" in request.GET or any("out_of_scale" in one.outcomes for one in summary.llms),
+        "ceiling_lines": figures.lines(summary.people, None, scale) if summary.people else [],
+        "selves": agreement_with_themselves(pool=pool) if pool else [],
+        "purchases": look.purchases(_MORE_LABELS) if pool else [],
         "more_labels": _MORE_LABELS,
     }
     if chosen:
@@ -139,16 +122,25 @@ def agreement(request: Request, slug: str, of: str = "pool") -> HttpResponse:
     return render(request, "agreement.html", context)
 
 
+def _names(look: Look) -> dict[str, str]:
+    """The two sides as they stand in headings (name) and in sentences (side)."""
+    summary, chosen = look.summary, look.chosen
+    name = summary.reference
+    first = {"people": (_("People"), _("the people")), "qrels": (_("Qrels"), _("the qrels"))}
+    second = (_("LLM"), _("the LLM"))
+    if chosen and (summary.side == "judge" or chosen.judge.kind == Judge.Kind.PERSON):
+        second = (chosen.judge.name, chosen.judge.name)
+    names = [*first.get(summary.side, (name, name)), *second]
+    return dict(zip(("first_name", "first_side", "second_name", "second_side"), names, strict=True))
+
+
 def _of_judge(choice: Choice, chosen: LlmAgreement) -> dict[str, Any]:
-    result, sheet, answers = choice.result, choice.result.sheet, choice.answers
-    parts = breakdown(sheet, answers, choice.by)
-    calibrated = calibration(sheet, answers)
-    judge = str(chosen.judge.pk)
+    look, judge, names = choice.look, str(chosen.judge.pk), _names(choice.look)
+    parts = look.breakdown(choice.by)
     return {
-        "coefficients": figures.lines(chosen.panel, result.people, sheet.scale),
-        "coefficients_plot": _shown_plot(
-            choice, "coefficients", figures.coefficients_plot(chosen, result.people, result.reference)
-        ),
+        "coefficients": figures.lines(chosen.panel, look.summary.people, chosen.scale),
+        "scales": figures.scales(chosen.panel, chosen.scale, first=names["first_side"], second=names["second_side"]),
+        "coefficients_plot": _shown_plot(choice, "coefficients"),
         "cells": [
             (
                 grade,
@@ -160,25 +152,20 @@ def _of_judge(choice: Choice, chosen: LlmAgreement) -> dict[str, Any]:
             for grade, row in chosen.confusion_rows
         ],
         "judges": [
-            (beside, choice.address("agreement", judge=str(beside.compared.judge.pk)))
-            for beside in side_by_side(sheet, result.llms, chosen.judge)
+            (beside, choice.address("agreement", judge=str(beside.compared.judge.pk))) for beside in look.beside()
         ],
-        "judges_plot": _shown_plot(choice, "judges", figures.judges_plot(result)) if len(result.llms) > 1 else None,
+        "judges_plot": _shown_plot(choice, "judges"),
         "breakdown": parts,
         "groups": [
             (group, choice.address("agreement-pairs", judge=judge, query=str(group.query)) if group.query else "")
             for group in parts.groups
         ],
-        "breakdown_plot": _shown_plot(choice, "breakdown", figures.breakdown_plot(parts), by=choice.by)
-        if parts.groups
-        else None,
+        "breakdown_plot": _shown_plot(choice, "breakdown", by=choice.by),
         "ways": [(way, choice.address("agreement", judge=judge, by=way) + "#by") for way in WAYS],
         "by": choice.by,
-        "calibration": calibrated,
-        "calibration_plot": _shown_plot(choice, "calibration", figures.calibration_plot(calibrated, chosen.judge.name))
-        if calibrated and calibrated.pairs
-        else None,
-        "estimates": estimates(sheet, answers) if result.pool else None,
+        "calibration": look.calibration(),
+        "calibration_plot": _shown_plot(choice, "calibration"),
+        "estimates": look.estimates() if look.pool else None,
     }
 
 
@@ -187,42 +174,11 @@ def _of_judge(choice: Choice, chosen: LlmAgreement) -> dict[str, Any]:
 @staff_only
 def plot(request: Request, slug: str, name: str, form: str, of: str = "pool") -> HttpResponse:
     """One plot: an SVG of a theme and a size, a PNG, or the CSV of its data."""
-    if form not in _TYPES:
-        raise Http404
     choice = _choice(request, slug, of)
-    drawn = _drawn(choice, name)
-    theme = request.GET.get("theme", "light")
-    theme = theme if theme in THEMES else "light"
-    size = request.GET.get("size", "wide")
-    content: str | bytes
-    match form:
-        case "svg":
-            content = plots.as_svg(drawn, theme=theme, size=size if size in WIDTHS else "wide")
-        case "png":
-            content = plots.as_png(drawn, theme=theme)
-        case _:
-            content = plots.as_csv(drawn)
-    shown_in_page = "size" in request.GET
-    disposition = {} if shown_in_page else {"Content-Disposition": f'attachment; filename="{slug}-{name}.{form}"'}
-    return HttpResponse(content, content_type=_TYPES[form], headers=disposition)
-
-
-def _drawn(choice: Choice, name: str) -> plots.Plot:
-    result, chosen = choice.result, choice.chosen
-    if chosen is None:
+    drawn = choice.look.plot(name, by=choice.by)
+    if drawn is None:
         raise Http404
-    match name:
-        case "coefficients":
-            return figures.coefficients_plot(chosen, result.people, result.reference)
-        case "judges":
-            return figures.judges_plot(result)
-        case "breakdown":
-            return figures.breakdown_plot(breakdown(result.sheet, choice.answers, choice.by))
-        case "calibration":
-            calibrated: Calibration | None = calibration(result.sheet, choice.answers)
-            if calibrated:
-                return figures.calibration_plot(calibrated, chosen.judge.name)
-    raise Http404
+    return plot_response(request, drawn, form, f"{slug}-{name}")
 
 
 @require_GET
@@ -235,22 +191,23 @@ def pairs(request: Request, slug: str, of: str = "pool") -> HttpResponse:
     if chosen is None:
         raise Http404
     first, said, query = (_whole(request, name) for name in ("first", "said", "query"))
-    scale = choice.result.sheet.scale
+    look, scale = choice.look, choice.look.collection.scale
     cell = (first, said) if first is not None and said is not None else None
     if cell is None and query is None:
         raise Http404
-    rows = cells.rows_of(choice.result.sheet, choice.answers, said=cell, query=query or 0)
+    rows = cells.rows_of(look.sheet, look.answers, said=cell, query=query or 0)
     page = Paginator(rows, _PAIRS_A_PAGE).get_page(request.GET.get("page"))
     kept = {name: request.GET[name] for name in ("first", "said", "query") if name in request.GET}
     context = {
-        "pool": choice.result.pool,
-        "collection": choice.result.collection,
+        "pool": look.pool,
+        "collection": look.collection,
         "chosen": chosen,
-        "reference": choice.result.reference,
+        "reference": look.summary.reference,
+        "side": look.summary.side,
         "first": in_language(scale.word(first)) if cell and first is not None else "",
         "said": in_language(scale.word(said)) if cell and said is not None else "",
         "page": page,
-        "pairs": cells.shown(choice.result.sheet, list(page), chosen.judge.pk),
+        "pairs": cells.shown(look.sheet, list(page), chosen.judge.pk),
         "back": choice.address("agreement", judge=str(chosen.judge.pk)),
         "turn": urlencode(choice.query | kept | {"judge": str(chosen.judge.pk)}),
     }
@@ -269,14 +226,14 @@ def _whole(request: Request, name: str) -> int | None:
 def found(request: Request, slug: str) -> HttpResponse:
     """Per query the known positive beside the documents newly found relevant."""
     pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
-    result = agreement_of(sheet_of(pool=pool))
-    page = Paginator(queries_with_found(result.sheet), _QUERIES_A_PAGE).get_page(request.GET.get("page"))
+    sheet = sheet_of(pool=pool)
+    page = Paginator(queries_with_found(sheet), _QUERIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "pool": pool,
-        "result": result,
+        "found": found_in(sheet, pool),
         "page": page,
         "turn": "",
-        "evidence": read_evidence(result.sheet, list(page)),
+        "evidence": read_evidence(sheet, list(page)),
     }
     return render(request, "found.html", context)
 

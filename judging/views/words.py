@@ -9,6 +9,8 @@ from __future__ import annotations
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
+from judging.steps.language import in_language as sentence_in_language
+
 # The usual scales of judging/formats/scale.py; a collection's own words are shown as they are.
 SCALES = (
     _("Not relevant"),
@@ -26,6 +28,8 @@ SCALES = (
 
 # Why a figure is undefined, or has no interval.
 REASONS = (
+    _("nothing was counted"),
+    _("one of the two gave the same value to every pair"),
     _("all pairs are the same: they show no variation"),
     _("both gave one and the same grade to every pair, so agreement by chance is complete"),
     _("its pairs were drawn one by one, so no query is judged whole"),
@@ -36,6 +40,19 @@ REASONS = (
     _("no pair has such a probability"),
     _("only one query: there is no other to test the cut points on"),
     _("no pair has labels of two people: their noise is unknown"),
+    _("how much of its variance is people's noise cannot be told from one grade a pair"),
+    _("every pair that was graded by both has weight 0"),
+    _("every pair with an answer has weight 0"),
+    _("such means correct an LLM's labels by those of people"),
+    _("the second judge called nothing relevant"),
+    _("the first judge called nothing relevant"),
+    _("neither judge called anything relevant"),
+    _("too few queries judged by people to see how they vary"),
+    _("too few queries judged by the LLM to see how they vary"),
+    _("too few queries judged by both to see how they vary"),
+    _("the queries judged by people show no variation"),
+    _("the queries judged by the LLM show no variation"),
+    _("the LLM is off by the same on every query: the queries judged by both show no variation"),
     _("no pair was graded by both"),
     _("no pair was graded by both within the scale: the judges may have used different scales"),
     _("no pair was graded by the reference and by both judges"),
@@ -58,6 +75,13 @@ REASONS = (
     _("the two judges gave the same grade to every pair"),
 )
 
+# What an LLM's labels add to people's; those with numbers are among the sentences.
+GAINS = (
+    _("Without a query judged by people nothing can be said of the gain."),
+    _("The gain cannot be told: one of the two intervals is undefined."),
+    _("The LLM adds nothing: people alone give as narrow an interval."),
+)
+
 # Rows of tables, and why pairs or documents were left out.
 ROWS = (
     _("duplicate"),
@@ -70,6 +94,7 @@ ROWS = (
     _("on new queries"),
     _("on more pairs of the same queries"),
     _("as second opinions"),
+    _("no topic"),
     _("not drawn"),
     _("without text"),
     _("empty"),
@@ -88,9 +113,28 @@ ROWS = (
 # Ways to divide pairs, in the titles of plots.
 PARTS = (_("rank"), _("query"), _("topic"), _("length"), _("time"), _("annotator"))
 
-_OURS = {*SCALES, *REASONS, *ROWS}
+# Sentences with numbers in them: their templates.
+SENTENCES = (
+    _("without a value in %(lost)s of %(all)s resamples"),
+    _("undefined for the first judge: %(reason)s"),
+    _("undefined for the second judge: %(reason)s"),
+    _("undefined for the first and the second judge: %(reason)s"),
+    _("%(coefficient)s is undefined on these pairs, or next to being so"),
+    _("The LLM does harm: its labels make the interval %(percent)s %% wider than people alone give."),
+    _(
+        "The LLM makes the interval %(percent)s %% narrower: %(judged)s queries judged by people tell as much as "
+        "%(effective)s would without it."
+    ),
+    _("%(measure)s of %(run)s"),
+    _("kappa of %(judge)s"),
+    _("beyond %(rank)s"),
+    _("%(first)s to %(last)s"),
+    _("%(first)s to %(last)s characters"),
+)
+
+_OURS = {*SCALES, *REASONS, *GAINS, *ROWS}
 
 
 def in_language(text: str) -> str:
     """The words in the language of the page, where they are ours; those of data and users as they are."""
-    return gettext(text) if text in _OURS else text
+    return gettext(text) if text in _OURS else sentence_in_language(text)

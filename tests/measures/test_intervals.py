@@ -126,3 +126,13 @@ def test_a_share_of_no_answers_is_undefined():
 def test_a_share_takes_yes_and_no_only():
     with pytest.raises(ValueError, match="1, 0 or nan"):
         share_interval([0, 2], [1, 1])
+
+
+def test_a_share_of_pairs_of_weight_0_is_undefined_and_one_of_them_counts_for_nothing():
+    nothing = share_interval([1, 0, 1], [1, 2, 3], sample_weight=[0, 0, 0])
+    with_one, without = (
+        share_interval([1, 0, 1, 1][:n], [1, 2, 3, 4][:n], sample_weight=[1, 2, 3, 0][:n]) for n in (4, 3)
+    )
+
+    assert (isnan(nothing.value), nothing.reason) == (True, "every pair with an answer has weight 0")
+    assert with_one == without

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from django.utils import translation
 
 from judging.steps.agree import sheet_of
 from judging.steps.agreement.evidence import as_json, as_markdown, evidence
@@ -83,12 +84,38 @@ def test_the_report_says_what_was_judged_by_whom_and_what_changed(judged):
 
 def test_the_html_needs_nothing_beside_it_and_runs_nothing(judged):
     html = as_html(report_of(judged))
-    assert "<svg" in html
+    assert html.count("data:image/svg+xml;base64,") == 4  # light and dark, wide and small
     assert "<style>" in html
     assert "<script" not in html
     assert "&lt;script&gt;alert(1)" in html
-    assert not re.search(r"""(?:src|href)=["']""", html)
+    assert not re.search(r"""(?:src|srcset|href)=["'](?!data:)""", html)
     assert not re.search(r"\bnan\b", html.lower())
+
+
+def test_the_report_holds_the_whole_panel_the_policy_and_every_determinant(judged):
+    report = report_of(judged)
+    assert report.provenance.latest is not None
+    wanted = (
+        "Precision of “relevant”",
+        "Bias of the LLM",
+        "grades of LLMs do not enter",
+        "last label given at",
+        "Kendall",
+    )
+    for text in (as_html(report), report_as_markdown(report)):
+        assert [words for words in wanted if words not in text] == []
+
+
+def test_the_html_says_why_there_is_no_interval():
+    pool = make_pool(make_collection("single", documents=["d1", "d2"]), depth=2)
+    make_judgment(make_person(), pool.collection, "q1", "d1", 1)
+    assert "<strong>100 % relevant</strong> (no interval: only one query)" in as_html(report_of(pool))
+
+
+def test_a_report_is_in_the_language_of_who_asks_for_it(judged):
+    with translation.override("fr"):
+        assert '<html lang="fr">' in as_html(report_of(judged))
+    assert '<html lang="en">' in as_html(report_of(judged))
 
 
 def test_a_report_on_a_pool_that_nobody_has_judged(pool):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
-from judging.models import Judgment, Probe
+from judging.models import Judge, Judgment, Probe
+from judging.steps.adjudicate import adjudicate
+from judging.steps.agreement.sheet import Sheet
+from judging.steps.judgments import Said
 from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool, make_run
 from tests.views.conftest import judge_all
 
@@ -18,8 +22,9 @@ def url(name, pool, *arguments):
 
 
 @pytest.fixture(autouse=True)
-def _no_plot_kept(settings, tmp_path):
-    settings.CACHES = settings.CACHES | {"plots": settings.CACHES["plots"] | {"LOCATION": tmp_path / "plots"}}
+def _nothing_kept(settings, tmp_path):
+    own = {name: settings.CACHES[name] | {"LOCATION": tmp_path / name} for name in ("plots", "figures")}
+    settings.CACHES = settings.CACHES | own
 
 
 def test_agreement_before_anybody_judged(pool, as_lead):
@@ -42,7 +47,7 @@ def test_agreement_of_an_llm_without_people(pool, as_lead):
     make_judgment(make_llm(), pool.collection, "q1", "d1", 1)
     page = as_lead.page(url("agreement", pool))
     assert "People and LLM share no judged pair yet" in page.text
-    assert "No pair was graded by both, so there is nothing to compare." in page.text
+    assert "There is nothing to compare: no pair was graded by both." in page.text
     assert "Nothing to show: no pair was graded by both." in page.text
     assert "nan" not in page.text.lower().split()
 
@@ -235,7 +240,8 @@ def test_a_whole_collection_against_its_qrels(as_lead):
     make_judgment(llm, collection, "q2", "d2", 1)
     page = as_lead.page(address)
     assert "The original qrels and one agree on 50 % of 2 pairs" in page.text
-    assert "only the pairs of a pool have a best rank" in page.text
+    assert "A query is one cluster, so there are no intervals here." in page.text
+    assert "only the pairs of a pool have a best rank" in as_lead.page(address + "?by=rank").text
     for link in [a["href"] for a in page.all("a") if "first=" in a["href"]]:
         assert "that the qrels call" in as_lead.page(link).text
     assert as_lead.get(page.all("img")[0]["src"]).status_code == 200
@@ -249,11 +255,86 @@ def test_found_positives_stand_beside_the_known_one(pool, person, as_lead):
     assert "2 documents newly found relevant, of 1 queries" in page.text
     assert "Known positive" in page.text
     assert "text of known" in page.text
-    assert "people:1/1" in page.text
+    assert "Relevant 1 person text of d1" in page.text
     entries = json.loads(as_lead.get(url("found-file", pool, "json")).content)
     assert entries[0] == {"query": "query q1", "positive_doc": "text of known", "negative_doc": "text of d1"}
     assert as_lead.get(url("found-file", pool, "md")).content.startswith(b"# Found positives of cran")
     assert as_lead.get(url("found-file", pool, "pdf")).status_code == 404
+
+
+def test_any_two_judges_are_compared(judged_pool, as_lead):
+    pk = {judge.name: judge.pk for judge in Judge.objects.all()}
+    address = url("agreement", judged_pool)
+    offered = [option["value"] for option in as_lead.page(address).all("option")]
+    judges = [str(pk[name]) for name in ("first", "second", "ada", "ben")]
+    assert sorted(offered) == sorted(["people", "qrels", *judges, *judges])
+
+    people = as_lead.page(f"{address}?reference={pk['ada']}&judge={pk['ben']}")
+    assert re.search(r"ada and ben agree on \d+ % of \d+ pairs", people.text)
+    assert "ben: Relevant" in people.text
+    assert "Do its probabilities mean what they say?" not in people.text
+    assert "What 50 more labels of people would buy" not in people.text
+    for link in [a["href"] for a in people.all("a") if "first=" in a["href"]]:
+        assert re.search(r"that ada calls “[^”]+” and ben “", as_lead.page(link).text)
+    assert as_lead.get(people.all("img")[0]["src"]).status_code == 200
+
+    llms = as_lead.page(f"{address}?reference={pk['first']}&judge={pk['second']}")
+    assert "first and second agree on" in llms.text
+    (cell, *_) = [a["href"] for a in llms.all("a") if "first=" in a["href"]]
+    shown = as_lead.page(cell)
+    assert len(shown.all("article")) >= 1
+    assert re.search(r"\bfirst \w+.* second \w+", shown.text)
+
+
+def test_a_judge_with_itself_is_answered_with_what_to_do(judged_pool, as_lead):
+    pk = Judge.objects.get(name="first").pk
+    response = as_lead.get(url("agreement", judged_pool) + f"?reference={pk}&judge={pk}")
+    assert response.status_code == 303
+    assert "choose two different ones" in as_lead.page(response.headers["Location"]).text
+    assert as_lead.get(url("agreement", judged_pool) + f"?reference=999999&judge={pk}").status_code == 404
+
+
+def test_every_coefficient_stands_on_every_scale(judged_pool, as_lead):
+    page = as_lead.page(url("agreement", judged_pool))
+    own = judged_pool.collection.scale.relevant_from
+    first, second = ("0/12", "01/2") if own == 1 else ("01/2", "0/12")
+    assert f"Coefficient All grades {first} (relevant or not) {second} " in page.text
+    for label in ("Linear kappa", "Precision of “relevant”", "Relevant to the people", "Bias of the LLM"):
+        assert label in page.text
+
+
+def test_why_kappa_or_its_interval_is_missing_is_said_in_a_sentence(pool, person, as_lead):
+    judge_all(pool, person, [1, 1, 1])
+    llm = make_llm()
+    for docid in ("d1", "d2"):
+        make_judgment(llm, pool.collection, "q1", docid, 1)
+    page = as_lead.page(url("agreement", pool))
+    assert "Kappa is undefined: both gave one and the same grade to every pair" in page.text
+    make_judgment(llm, pool.collection, "q1", "d3", 0)
+    assert "Kappa has no interval: only one query." in as_lead.page(url("agreement", pool)).text
+
+
+def test_where_every_weight_is_0_nothing_is_shown_and_the_reason_is(pool, person, as_lead, monkeypatch):
+    """A pair that could not be drawn cannot be stored, so the weights are those of a sheet made for it."""
+    judge_all(pool, person, [1, 0, 1])
+    llm = make_llm()
+    for docid in ("d1", "d2", "d3"):
+        make_judgment(llm, pool.collection, "q1", docid, 1)
+    monkeypatch.setattr(Sheet, "weights", property(lambda sheet: np.zeros(len(sheet.keys))))
+    page = as_lead.page(url("agreement", pool))
+    assert "There is nothing to compare: every pair that was graded by both has weight 0." in page.text
+    assert "nan" not in page.text.lower().split()
+
+
+def test_a_changed_answer_is_seen_at_the_next_look(pool, person, lead, as_lead):
+    judge_all(pool, person, [1, 0, 1])
+    llm = make_llm()
+    for docid in ("d1", "d2", "d3"):
+        make_judgment(llm, pool.collection, "q1", docid, 1)
+    assert "agree on 67 % of 3 pairs" in as_lead.page(url("agreement", pool)).text
+    said = Said(outcome="graded", grade=1, seconds=None)
+    adjudicate(pair=pool.pairs.get(document__docid="d2"), by=lead.user, said=said)
+    assert "agree on 100 % of 3 pairs" in as_lead.page(url("agreement", pool)).text
 
 
 def test_the_report_is_one_button(judged_pool, as_lead):
@@ -261,7 +342,7 @@ def test_the_report_is_one_button(judged_pool, as_lead):
     response = as_lead.get(url("report", judged_pool))
     assert response.headers["Content-Disposition"] == 'attachment; filename="trec-report.html"'
     assert response.headers["Content-Type"] == "application/octet-stream"
-    assert b"<svg" in response.content
+    assert b"data:image/svg+xml;base64," in response.content
     markdown = as_lead.get(url("report", judged_pool) + "?form=md")
     assert markdown.content.startswith(b"# trec\n")
 
@@ -289,5 +370,7 @@ def test_the_page_costs_as_many_queries_for_a_large_pool_as_for_a_small_one(as_l
         for docid in docids:
             make_judgment(llm, collection, "q1", docid, 1)
             make_judgment(person, collection, "q1", docid, 1)
-        with django_assert_num_queries(13):
-            as_lead.get(url("agreement", pool))
+        # Five of each ask for the state of the pool; the second time nothing else is read of judgments.
+        for count in (18, 9):
+            with django_assert_num_queries(count):
+                as_lead.get(url("agreement", pool))

@@ -12,6 +12,7 @@ from judging.measures.resampling import resampled_totals
 
 NO_PAIR = "no pair was graded by both"
 NO_PAIR_WITHIN = "no pair was graded by both within the scale: the judges may have used different scales"
+NO_WEIGHT = "every pair that was graded by both has weight 0"
 _ONE_GRADE = "both gave one and the same grade to every pair, so agreement by chance is complete"
 _ONE_GRADE_SCALE = "the scale has one grade only"
 
@@ -76,11 +77,13 @@ class Resampled:
         return clustered_interval(statistic.compute(self.stack, scale))
 
 
-def resample(
-    total: FloatArray, by_cluster: FloatArray | None, *, resamples: int, seed: int, out_of_scale: int
-) -> Resampled:
+def no_pair_because(*, weightless: int, out_of_scale: int) -> str:
+    """Why no pair counts, from the numbers of pairs that were left out."""
+    return NO_WEIGHT if weightless else NO_PAIR_WITHIN if out_of_scale else NO_PAIR
+
+
+def resample(total: FloatArray, by_cluster: FloatArray | None, *, resamples: int, seed: int, no_pair: str) -> Resampled:
     """Draw whole clusters; ``by_cluster`` is (C, G, G) and adds up to ``total``, None where no interval is wanted."""
-    no_pair = NO_PAIR_WITHIN if out_of_scale else NO_PAIR
     if by_cluster is None:
         return Resampled(total, None, None, no_pair)
     if by_cluster.shape[0] < 2:

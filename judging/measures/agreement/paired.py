@@ -14,9 +14,13 @@ from judging.measures.agreement.pairs import pair_up
 from judging.measures.arrays import FloatArray, Grades, as_grades
 from judging.measures.intervals import Estimate, Interval, clustered_interval, too_few_clusters, undefined
 from judging.measures.resampling import RESAMPLES, SEED, resampled_totals
+from judging.measures.sentence import Sentence
 
 NO_COMMON_PAIR = "no pair was graded by the reference and by both judges"
 _SAME_GRADES = "the two judges gave the same grade to every pair"
+_FIRST_UNDEFINED = "undefined for the first judge: %(reason)s"
+_SECOND_UNDEFINED = "undefined for the second judge: %(reason)s"
+_BOTH_UNDEFINED = "undefined for the first and the second judge: %(reason)s"
 _BINARY_SCALE = np.array([0.0, 1.0])
 
 
@@ -137,5 +141,6 @@ class _Both:
 
 
 def _reason(statistic: Statistic, first: float, second: float) -> str:
-    which = [name for name, value in (("first", first), ("second", second)) if np.isnan(value)]
-    return f"undefined for the {' and the '.join(which)} judge: {statistic.undefined_because}"
+    sides = {(True, False): _FIRST_UNDEFINED, (False, True): _SECOND_UNDEFINED}
+    template = sides.get((bool(np.isnan(first)), bool(np.isnan(second))), _BOTH_UNDEFINED)
+    return Sentence(template, reason=statistic.undefined_because)

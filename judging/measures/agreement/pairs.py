@@ -19,7 +19,7 @@ class Pairs:
     ``first, second``    (n,) positions of the two grades in the scale
     ``weights``          (n,) scaled to mean 1, so that the cells of a confusion matrix add up to n
     ``clusters``         (n,) number of the query from 0; each pair its own cluster where none were given
-    ``only_first`` …     counts of what was left out
+    ``only_first`` …     counts of what was left out; ``weightless`` are pairs of weight 0
     """
 
     scale: FloatArray
@@ -30,6 +30,7 @@ class Pairs:
     only_first: int
     only_second: int
     out_of_scale: int
+    weightless: int = 0
 
     def confusion(self) -> FloatArray:
         """(G, G): row = grade of the first judge, column = grade of the second."""
@@ -64,16 +65,18 @@ def pair_up(
     both = ~np.isnan(first) & ~np.isnan(second)
     scale = as_scale(grades, np.concatenate([first[both], second[both]]))
     inside = both & np.isin(first, scale) & np.isin(second, scale)
-    kept = weights[inside]
+    counts = inside & (weights > 0)
+    kept = weights[counts]
     return Pairs(
         scale=scale,
-        first=np.searchsorted(scale, first[inside]),
-        second=np.searchsorted(scale, second[inside]),
+        first=np.searchsorted(scale, first[counts]),
+        second=np.searchsorted(scale, second[counts]),
         weights=kept / kept.mean() if kept.size else kept,
-        clusters=number_clusters(clusters, inside),
+        clusters=number_clusters(clusters, counts),
         only_first=int((~np.isnan(first) & np.isnan(second)).sum()),
         only_second=int((np.isnan(first) & ~np.isnan(second)).sum()),
         out_of_scale=int((both & ~inside).sum()),
+        weightless=int((inside & ~counts).sum()),
     )
 
 

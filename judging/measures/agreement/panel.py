@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Required, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from judging.measures.agreement import coefficients
-from judging.measures.agreement.estimates import BINARY, GRADED, Resampled, resample
+from judging.measures.agreement.estimates import BINARY, GRADED, Resampled, no_pair_because, resample
 from judging.measures.agreement.pairs import pair_up
 from judging.measures.agreement.raters import gather
 from judging.measures.arrays import FloatArray, Grades
@@ -59,70 +60,88 @@ class Ceiling(Comparison):
     out_of_scale: int
 
 
-def panel(
-    a: Grades,
-    b: Grades,
-    *,
-    grades: Sequence[int],
-    relevant_from: int | None = None,
-    clusters: npt.ArrayLike | None = None,
-    sample_weight: npt.ArrayLike | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Panel:
-    """Compare two judges on the pairs that both graded, with intervals clustered by query where ``clusters`` is given.
+class Options(TypedDict, total=False):
+    """What every comparison is told.
 
-    ``a``, ``b``, ``clusters`` and ``sample_weight`` run over the same pairs; ``grades`` is the scale and
-    ``relevant_from`` the collection's own threshold. Pairs with a grade outside the scale are left out and counted.
+    ``grades``         the scale; grades outside it are left out and counted
+    ``relevant_from``  the collection's own threshold
+    ``clusters``       the query of each pair: with it there are intervals
+    ``sample_weight``  1 / inclusion probability of each pair
     """
-    pairs = pair_up(a, b, grades=grades, sample_weight=sample_weight, clusters=clusters)
-    by_cluster = pairs.confusion_by_cluster() if clusters is not None else None
-    resampled = resample(pairs.confusion(), by_cluster, resamples=resamples, seed=seed, out_of_scale=pairs.out_of_scale)
+
+    grades: Required[Sequence[int]]
+    relevant_from: int | None
+    clusters: npt.ArrayLike | None
+    sample_weight: npt.ArrayLike | None
+    resamples: int
+    seed: int
+
+
+def panel(a: Grades, b: Grades, **options: Unpack[Options]) -> Panel:
+    """Compare two judges on the pairs that both graded; ``a``, ``b`` and the vectors of ``Options`` run over the same.
+
+    Pairs with a grade outside the scale are left out and counted.
+    """
+    weight, clusters = options.get("sample_weight"), options.get("clusters")
+    pairs = pair_up(a, b, grades=options["grades"], sample_weight=weight, clusters=clusters)
+    no_pair = no_pair_because(weightless=pairs.weightless, out_of_scale=pairs.out_of_scale)
     return Panel(
         pairs=pairs.first.size,
-        queries=None if by_cluster is None else by_cluster.shape[0],
-        weighted=sample_weight is not None,
-        grades=_whole(pairs.scale),
-        confusion=resampled.total,
-        graded=resampled.estimates(GRADED, pairs.scale),
-        binary=_binary(resampled, pairs.scale, relevant_from),
         only_first=pairs.only_first,
         only_second=pairs.only_second,
         out_of_scale=pairs.out_of_scale,
+        **_shared(pairs.scale, pairs.confusion(), pairs.confusion_by_cluster, no_pair, options),
     )
 
 
-def ceiling(
-    *raters: Grades,
-    grades: Sequence[int],
-    relevant_from: int | None = None,
-    clusters: npt.ArrayLike | None = None,
-    sample_weight: npt.ArrayLike | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Ceiling:
+def ceiling(*raters: Grades, **options: Unpack[Options]) -> Ceiling:
     """Compare people with people: every two grades of a pair are matched, whoever gave them.
 
     It is the ceiling next to which an LLM's agreement stands. The judges have no order, so the matrix is symmetric,
     both margins are the mean of all judges (Cohen's kappa becomes Scott's pi, bias is 0, precision equals recall), and
     a pair with m grades counts m / 2 pairs.
     """
-    ratings = gather(raters, grades=grades, sample_weight=sample_weight, clusters=clusters)
+    weight, clusters = options.get("sample_weight"), options.get("clusters")
+    ratings = gather(raters, grades=options["grades"], sample_weight=weight, clusters=clusters)
+    no_pair = no_pair_because(weightless=ratings.weightless, out_of_scale=ratings.out_of_scale)
     matched = ratings.matched_by_cluster()
-    by_cluster = matched if clusters is not None else None
-    resampled = resample(
-        matched.sum(axis=0), by_cluster, resamples=resamples, seed=seed, out_of_scale=ratings.out_of_scale
-    )
     return Ceiling(
         pairs=ratings.counts.shape[0],
-        queries=None if by_cluster is None else by_cluster.shape[0],
-        weighted=sample_weight is not None,
-        grades=_whole(ratings.scale),
-        confusion=resampled.total,
-        graded=resampled.estimates(GRADED, ratings.scale),
-        binary=_binary(resampled, ratings.scale, relevant_from),
         single=ratings.single,
         out_of_scale=ratings.out_of_scale,
+        **_shared(ratings.scale, matched.sum(axis=0), lambda: matched, no_pair, options),
+    )
+
+
+class _Shared(TypedDict):
+    """The fields of ``Comparison``, but for the number of pairs."""
+
+    queries: int | None
+    weighted: bool
+    grades: tuple[int, ...]
+    confusion: FloatArray
+    graded: Mapping[str, Estimate]
+    binary: Mapping[int, Mapping[str, Estimate]]
+
+
+def _shared(
+    scale: FloatArray, total: FloatArray, by_cluster: Callable[[], FloatArray], no_pair: str, options: Options
+) -> _Shared:
+    clustered = by_cluster() if options.get("clusters") is not None else None
+    resampled = resample(
+        total,
+        clustered,
+        resamples=options.get("resamples", RESAMPLES),
+        seed=options.get("seed", SEED),
+        no_pair=no_pair,
+    )
+    return _Shared(
+        queries=None if clustered is None else clustered.shape[0],
+        weighted=options.get("sample_weight") is not None,
+        grades=_whole(scale),
+        confusion=resampled.total,
+        graded=resampled.estimates(GRADED, scale),
+        binary=_binary(resampled, scale, options.get("relevant_from")),
     )
 
 

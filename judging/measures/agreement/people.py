@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from judging.measures.agreement.pairs import as_scale
-from judging.measures.agreement.panel import Panel, panel
+from judging.measures.agreement.panel import Options, Panel, panel
 from judging.measures.arrays import FloatArray, Grades, as_grades
-from judging.measures.resampling import RESAMPLES, SEED
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +27,7 @@ class LeftOut:
     alone: int
 
 
-def leave_one_out(
-    *raters: Grades,
-    grades: Sequence[int],
-    relevant_from: int | None = None,
-    clusters: npt.ArrayLike | None = None,
-    sample_weight: npt.ArrayLike | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> tuple[LeftOut, ...]:
+def leave_one_out(*raters: Grades, **options: Unpack[Options]) -> tuple[LeftOut, ...]:
     """Each person against the majority of the others, in the order of ``raters``; arguments as in ``ceiling``.
 
     This is the ceiling in the form in which an LLM is measured: one judge against the people together. A person is no
@@ -45,7 +36,7 @@ def leave_one_out(
     if len(raters) < 2:
         raise ValueError(f"Leaving one out needs at least two people; found {len(raters)}.")
     table = np.stack([as_grades(rater) for rater in raters])
-    scale = as_scale(grades, table)
+    scale = as_scale(options["grades"], table)
     votes = (table[:, :, None] == scale).astype(float)
     all_votes = votes.sum(axis=0)
     compared = []
@@ -53,16 +44,7 @@ def leave_one_out(
         of_the_rest = all_votes - own
         rest, has_graded = _majority(of_the_rest, scale), ~np.isnan(person)
         voted = of_the_rest.any(axis=1)
-        judged = panel(
-            rest,
-            person,
-            grades=grades,
-            relevant_from=relevant_from,
-            clusters=clusters,
-            sample_weight=sample_weight,
-            resamples=resamples,
-            seed=seed,
-        )
+        judged = panel(rest, person, **options)
         ties, alone = has_graded & voted & np.isnan(rest), has_graded & ~voted
         compared.append(LeftOut(judged, int(ties.sum()), int(alone.sum())))
     return tuple(compared)
@@ -75,32 +57,13 @@ def majority(*raters: Grades, grades: Sequence[int]) -> FloatArray:
     return _majority((table[:, :, None] == scale).sum(axis=0).astype(float), scale)
 
 
-def self_agreement(
-    first: Grades,
-    again: Grades,
-    *,
-    grades: Sequence[int],
-    relevant_from: int | None = None,
-    clusters: npt.ArrayLike | None = None,
-    sample_weight: npt.ArrayLike | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Panel:
+def self_agreement(first: Grades, again: Grades, **options: Unpack[Options]) -> Panel:
     """A person's grades against those that they gave to the same pairs when asked again; arguments as in ``panel``.
 
     ``bias`` is the drift: above 0, the person became more generous. Several people at once: one vector after the other.
     No judge, person or LLM, can be expected to agree with a person better than the person does.
     """
-    return panel(
-        first,
-        again,
-        grades=grades,
-        relevant_from=relevant_from,
-        clusters=clusters,
-        sample_weight=sample_weight,
-        resamples=resamples,
-        seed=seed,
-    )
+    return panel(first, again, **options)
 
 
 def _majority(votes: FloatArray, scale: FloatArray) -> FloatArray:

@@ -24,6 +24,7 @@ class Ratings:
     ``clusters``      (n,) number of the query from 0
     ``single``        pairs left out because only one judge graded them
     ``out_of_scale``  grades (not pairs) left out because the scale does not have them
+    ``weightless``    pairs left out because their weight is 0
     """
 
     scale: FloatArray
@@ -32,6 +33,7 @@ class Ratings:
     clusters: IntArray
     single: int
     out_of_scale: int
+    weightless: int = 0
 
     def matched_by_cluster(self) -> FloatArray:
         """(C, G, G): each cluster's symmetric matrix of grades matched within pairs, half the coincidence matrix.
@@ -66,7 +68,8 @@ def gather(
     scale = as_scale(grades, table[given])
     inside = given & np.isin(table, scale)
     counts = _count(table, inside, scale)
-    kept = counts.sum(axis=1) >= 2
+    shared = counts.sum(axis=1) >= 2
+    kept = shared & (weights > 0)
     return Ratings(
         scale=scale,
         counts=counts[kept],
@@ -74,6 +77,7 @@ def gather(
         clusters=number_clusters(clusters, kept),
         single=int((counts.sum(axis=1) == 1).sum()),
         out_of_scale=int((given & ~inside).sum()),
+        weightless=int((shared & ~kept).sum()),
     )
 
 

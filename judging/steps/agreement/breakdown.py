@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from judging.measures.agreement import Panel, panel
 from judging.measures.arrays import FloatArray
+from judging.measures.sentence import Sentence
 from judging.models import Document, Query
 from judging.steps.agreement.sheet import Answers, Sheet
 
@@ -131,9 +132,9 @@ def _by_rank(sheet: Sheet, rows: Sequence[int]) -> _Parts:
 
 def _rank_label(end: int) -> str:
     if end > _RANKS[-1]:
-        return f"beyond {_RANKS[-1]}"
+        return Sentence("beyond %(rank)s", rank=_RANKS[-1])
     start = ([0, *_RANKS][_RANKS.index(end)]) + 1
-    return str(end) if start == end else f"{start} to {end}"
+    return str(end) if start == end else Sentence("%(first)s to %(last)s", first=start, last=end)
 
 
 def _by_length(sheet: Sheet, rows: Sequence[int]) -> _Parts:
@@ -149,11 +150,15 @@ def _by_length(sheet: Sheet, rows: Sequence[int]) -> _Parts:
     of = _collect(range(len(rows)), lambda number: next(end for end in ends if sizes[number] <= end))
     starts = [int(sizes.min()), *(end + 1 for end in ends)]
     parts = [
-        (f"{start:,} to {end:,} characters", [rows[number] for number in of[end]], 0)
+        (_characters(start, end), [rows[number] for number in of[end]], 0)
         for start, end in zip(starts, ends, strict=False)
         if end in of
     ]
     return parts, "Quarters of the pairs by the length of the document's text."
+
+
+def _characters(start: int, end: int) -> str:
+    return Sentence("%(first)s to %(last)s characters", first=f"{start:,}", last=f"{end:,}")
 
 
 def _by_time(sheet: Sheet, rows: Sequence[int]) -> _Parts:
@@ -172,8 +177,8 @@ def _by_time(sheet: Sheet, rows: Sequence[int]) -> _Parts:
 def _span(start: datetime, end: datetime) -> str:
     first, last = timezone.localtime(start), timezone.localtime(end)
     if first.date() == last.date():
-        return f"{first:%Y-%m-%d %H:%M} to {last:%H:%M}"
-    return f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
+        return Sentence("%(first)s to %(last)s", first=f"{first:%Y-%m-%d %H:%M}", last=f"{last:%H:%M}")
+    return Sentence("%(first)s to %(last)s", first=f"{first:%Y-%m-%d}", last=f"{last:%Y-%m-%d}")
 
 
 def _collect(rows: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:

@@ -43,7 +43,7 @@ def rows_of(sheet: Sheet, answers: Answers, *, said: tuple[int, int] | None = No
 
 
 def shown(sheet: Sheet, rows: Sequence[int], judge: int) -> list[ShownPair]:
-    """Those pairs as people read them, with the labels of people, of this LLM and of the original qrels."""
+    """Those pairs as people read them, with the labels of people, of the LLMs compared and of the original qrels."""
     keys = [sheet.keys[row] for row in rows]
     queries = Query.objects.in_bulk({query for query, _ in keys})
     documents = Document.objects.in_bulk({document for _, document in keys})
@@ -61,11 +61,11 @@ def shown(sheet: Sheet, rows: Sequence[int], judge: int) -> list[ShownPair]:
 
 def _labels(sheet: Sheet, keys: Sequence[tuple[int, int]], judge: int) -> dict[tuple[int, int], list[Label]]:
     labels: dict[tuple[int, int], list[Label]] = {}
-    wanted = set(keys)
+    wanted, llms = set(keys), {judge, sheet.reference.judge}
     found = Judgment.objects.filter(query__in={q for q, _ in keys}, document__in={d for _, d in keys})
     for said in found.select_related("judge").order_by("judge__kind", "judge__name"):
         key = (said.query_id, said.document_id)
-        if key not in wanted or (said.judge.kind == "llm" and said.judge_id != judge):
+        if key not in wanted or (said.judge.kind == "llm" and said.judge_id not in llms):
             continue
         word = said.get_outcome_display() if said.grade is None else sheet.scale.word(said.grade)
         labels.setdefault(key, []).append(Label(said.judge.name, word, said.comment, said.judge.kind == "llm"))

@@ -18,6 +18,11 @@ from judging.steps.agreement.sheet import Answers, Sheet
 # Kappa below and agreement above: nearly all pairs are of one kind, so chance alone would agree as often.
 _HIGH, _LOW = 0.8, 0.4
 
+# Of a calibrated judge (see steps/calibrate.py), wherever its agreement is shown.
+CROSS_FITTED = (
+    "A calibrated judge: what it says of queries with people's labels comes from thresholds fitted without the query."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -110,13 +115,13 @@ class Beside:
 
 def side_by_side(sheet: Sheet, compared: Sequence[LlmAgreement], first: Judge) -> list[Beside]:
     """All judges, each with its paired difference to ``first``."""
-    ours = sheet.llm(first.pk)
+    ours = sheet.answers_of(first.pk)
     return [
         Beside(
             one,
             None
             if one.judge == first
-            else paired(sheet.reference.grades, sheet.llm(one.judge.pk).grades, ours.grades, **sheet.options),
+            else paired(sheet.reference.grades, sheet.answers_of(one.judge.pk).grades, ours.grades, **sheet.options),
         )
         for one in compared
     ]

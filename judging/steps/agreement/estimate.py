@@ -10,7 +10,6 @@ from math import isnan
 from typing import Any
 
 import numpy as np
-from django.utils.translation import gettext as _
 
 from judging.measures.arrays import FloatArray
 from judging.measures.estimation import Joined, join
@@ -24,9 +23,10 @@ from judging.measures.planning import (
     width_now,
 )
 from judging.measures.ranking import evaluate
+from judging.measures.sentence import Sentence
 from judging.models import Hit, Judgment, Pool
 from judging.steps.agreement.compare import compare
-from judging.steps.agreement.sheet import NOBODY_COULD, Answers, Sheet
+from judging.steps.agreement.sheet import NOBODY_COULD, UNDECIDED, Answers, Sheet
 
 _CUTOFF = 10
 
@@ -43,13 +43,14 @@ class Row:
 
     @property
     def name(self) -> str:
-        return f"{self.measure} of {self.run}" if self.run else self.measure
+        return Sentence("%(measure)s of %(run)s", measure=self.measure, run=self.run) if self.run else self.measure
 
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
     """``judged`` of the ``queries`` with holes were judged whole by people; the means are about ``population`` of them.
 
+    ``undecided`` queries are no part of the judged ones because people are undecided on one of their pairs.
     ``reason`` says why there are no rows.
     """
 
@@ -57,6 +58,7 @@ class Estimates:
     queries: int = 0
     judged: int = 0
     population: int = 0
+    undecided: int = 0
     reason: str = ""
 
 
@@ -69,6 +71,8 @@ def estimates(sheet: Sheet, answers: Answers) -> Estimates:
     pool = sheet.pool
     if pool is None:
         return Estimates(reason="such means are those of a pool's queries")
+    if not sheet.reference.is_people:
+        return Estimates(reason="such means correct an LLM's labels by those of people")
     if sheet.drew_pairs:
         return Estimates(reason="its pairs were drawn one by one, so no query is judged whole")
     by_query = _rows_by_query(sheet)
@@ -84,6 +88,7 @@ def estimates(sheet: Sheet, answers: Answers) -> Estimates:
         queries=len(by_query),
         judged=len(whole),
         population=round(of),
+        undecided=sum(bool((sheet.reference.why_not[rows] == UNDECIDED).any()) for rows in by_query.values()),
     )
 
 
@@ -197,9 +202,12 @@ class Buying:
         )
 
 
-def purchases(sheet: Sheet, labels: int) -> list[Buying]:
-    """What so many more labels of people would make of the interval of the share relevant, and of each LLM's kappa."""
-    if np.isnan(sheet.reference.grades).all():
+def purchases(sheet: Sheet, labels: int, *, llms: Sequence[Answers] | None = None) -> list[Buying]:
+    """What so many more labels of people would make of the interval of the share relevant, and of each LLM's kappa.
+
+    ``llms`` are those whose kappa is planned; all of the sheet by default.
+    """
+    if not sheet.reference.is_people or np.isnan(sheet.reference.grades).all():
         return []
     raters = [sheet.relevance(answers.grades) for answers in sheet.people] or [sheet.relevance(sheet.reference.grades)]
     options: dict[str, Any] = {"clusters": sheet.queries, "sample_weight": sheet.weights}
@@ -209,11 +217,11 @@ def purchases(sheet: Sheet, labels: int) -> list[Buying]:
         of.append(("share relevant", variation_of_share(*raters, **options), share.interval))
     of += [
         (
-            _("kappa of %(judge)s") % {"judge": answers.judge.name},
+            Sentence("kappa of %(judge)s", judge=answers.judge.name),
             variation_of_coefficient(sheet.reference.grades, answers.grades, grades=sheet.scale.values, **options),
             compare(sheet, answers).panel.graded["cohen_kappa"].interval,
         )
-        for answers in sheet.llms
+        for answers in (sheet.llms if llms is None else llms)
     ]
     return [buying for name, variation, shown in of for buying in _buying(name, variation, labels, shown)]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -13,13 +14,12 @@ from judging.formats.scale import Scale
 from judging.measures.agreement import Comparison
 from judging.measures.calibration import Calibration
 from judging.measures.intervals import Estimate, Interval
-from judging.steps.agree import Agreement
 from judging.steps.agreement.breakdown import Breakdown
 from judging.steps.agreement.compare import LlmAgreement
-from judging.steps.agreement.tables import short
+from judging.steps.agreement.sheet import PEOPLE, QRELS
+from judging.steps.agreement.tables import halves, short
+from judging.steps.language import in_language
 from judging.steps.plots.charts import Bin, Mark, Plot, forest_plot, reliability_plot
-
-PEOPLE_WITH_PEOPLE = "People with people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,58 @@ def _shown(scale: Scale) -> Iterator[tuple[str, str, int | None]]:
     yield _("F1 of “relevant”"), "f1", own
 
 
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """Every coefficient on the whole scale and on each binarisation, the collection's own one first.
+
+    ``headings`` are those of the columns; ``rows`` a label and an estimate a column, None where it has no meaning.
+    """
+
+    headings: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Estimate | None]]]
+
+
+def scales(compared: Comparison, scale: Scale, *, first: str, second: str) -> Scales:
+    """The whole panel; a binary scale has one column, for its one binarisation is itself. The two sides are named."""
+    own = {True: _(" (relevant or not)"), False: ""}
+    binary = [(halves(compared.grades, at) + own[at == scale.relevant_from], of) for at, of in compared.binary.items()]
+    columns: list[tuple[str, Mapping[str, Estimate]]]
+    if scale.is_binary:
+        (_heading, of) = binary[0]
+        columns = [(_("Relevant or not"), {**compared.graded, **of})]
+    else:
+        columns = [(_("All grades"), compared.graded), *binary]
+    wanted = [
+        (name, label) for name, label in _names(first, second) if not (scale.is_binary and name in _SAME_ON_TWO_GRADES)
+    ]
+    return Scales(
+        [heading for heading, _of_column in columns],
+        [(label, [of.get(name) for _heading, of in columns]) for name, label in wanted],
+    )
+
+
+# On two grades these say the same as their plain forms.
+_SAME_ON_TWO_GRADES = frozenset({"linear_kappa", "quadratic_kappa", "gwet_ac2"})
+
+
+def _names(first: str, second: str) -> list[tuple[str, str]]:
+    return [
+        ("raw_agreement", _("Raw agreement")),
+        ("cohen_kappa", _("Cohen's kappa")),
+        ("linear_kappa", _("Linear kappa")),
+        ("quadratic_kappa", _("Quadratic kappa")),
+        ("krippendorff_alpha", _("Krippendorff's alpha")),
+        ("gwet_ac1", _("AC1")),
+        ("gwet_ac2", _("AC2, quadratic")),
+        ("precision", _("Precision of “relevant”")),
+        ("recall", _("Recall of “relevant”")),
+        ("f1", _("F1 of “relevant”")),
+        ("prevalence_first", _("Relevant to %(judge)s") % {"judge": first}),
+        ("prevalence_second", _("Relevant to %(judge)s") % {"judge": second}),
+        ("bias", _("Bias of %(judge)s") % {"judge": second}),
+    ]
+
+
 def _of(compared: Comparison, name: str, threshold: int | None) -> Estimate:
     return compared.graded[name] if threshold is None else compared.binary[threshold][name]
 
@@ -63,26 +115,36 @@ def coefficients_plot(one: LlmAgreement, ceiling: Comparison | None, reference: 
         for line in lines(one.panel, ceiling, one.scale)
     ]
     title = _("Coefficients of agreement, %(reference)s with %(judge)s") % {
-        "reference": _(reference), "judge": one.judge.name}  # fmt: skip
+        "reference": _named(reference), "judge": one.judge.name}  # fmt: skip
     return forest_plot(title, _with_intervals(title, marks), marks)
 
 
-def judges_plot(result: Agreement) -> Plot:
+def judges_plot(llms: Sequence[LlmAgreement], people: Comparison | None, reference: str) -> Plot:
     """Cohen's kappa of every judge; the band is what people reach with each other."""
-    ceiling = result.people.graded["cohen_kappa"] if result.people else None
+    ceiling = people.graded["cohen_kappa"] if people else None
+    names = Counter(one.judge.name for one in llms)
     marks = [
-        Mark(one.judge.name, kappa.value, *_ends(kappa), *_band(ceiling))
-        for one in result.llms
+        Mark(
+            one.judge.name if names[one.judge.name] == 1 else one.judge.label,
+            kappa.value,
+            *_ends(kappa),
+            *_band(ceiling),
+        )
+        for one in llms
         for kappa in (one.panel.graded["cohen_kappa"],)
     ]
-    title = _("Cohen's kappa of each judge with %(reference)s") % {"reference": _(result.reference)}
+    title = _("Cohen's kappa of each judge with %(reference)s") % {"reference": _named(reference)}
     return forest_plot(title, _with_intervals(title, marks), marks, axis=_("Cohen's kappa"))
+
+
+def _named(reference: str) -> str:
+    return _(reference) if reference in {PEOPLE, QRELS} else reference
 
 
 def breakdown_plot(parts: Breakdown) -> Plot:
     """Raw agreement of each group: defined in the smallest, where kappa is not."""
     marks = [
-        Mark(group.label, agreed.value, *_ends(agreed), note=_pairs(group.panel.pairs))
+        Mark(in_language(group.label), agreed.value, *_ends(agreed), note=_pairs(group.panel.pairs))
         for group in parts.groups[:40]
         for agreed in (group.panel.graded["raw_agreement"],)
     ]
@@ -92,9 +154,12 @@ def breakdown_plot(parts: Breakdown) -> Plot:
 
 def calibration_plot(calibrated: Calibration, name: str) -> Plot:
     bins = [Bin(b.mean_probability, b.relevant.value, *_ends(b.relevant), b.pairs) for b in calibrated.bins if b.pairs]
-    said = "; ".join(f"{short(b.said, 2)}: {short(b.found, 2)} of {b.pairs} pairs" for b in bins)
+    said = "; ".join(f"{short(b.said, 2)}: {short(b.found, 2)} ({_pairs(b.pairs)})" for b in bins)
     title = _("Reliability of %(judge)s's probabilities") % {"judge": name}
-    says = f"{title}: the mean probability it gives, and the share that people call relevant. {said or 'No pair'}."
+    says = _("%(title)s: the mean probability it gives, and the share that people call relevant. %(values)s.") % {
+        "title": title,
+        "values": said or _("No pair"),
+    }
     return reliability_plot(title, says, bins)
 
 

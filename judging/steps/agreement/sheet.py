@@ -52,11 +52,19 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The side that judges are held against: ``grades`` (n,), and why there is none although it was asked."""
+    """The side that judges are held against: ``grades`` (n,), and why there is none although it was asked.
+
+    ``name`` is ``people``, ``qrels``, or that of the one judge whose primary key is ``judge``.
+    """
 
     name: str
     grades: FloatArray
     why_not: Words
+    judge: int = 0
+
+    @property
+    def is_people(self) -> bool:
+        return self.name == PEOPLE and not self.judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +133,17 @@ class Sheet:
             raise UserError(_("This LLM has judged none of the pairs."))
         return found
 
+    def answers_of(self, pk: int) -> Answers:
+        """Of an LLM or a person."""
+        found = next((answers for answers in (*self.llms, *self.people) if answers.judge.pk == pk), None)
+        if found is None:
+            raise UserError(_("This judge has judged none of the pairs."))
+        return found
+
     def held_against(self, answers: Answers) -> Sheet:
         """The same pairs with one judge's answers as the reference."""
         why = np.array([Outcome(o).label if o and o != Outcome.GRADED else "" for o in answers.outcomes], dtype=object)
-        return replace(self, reference=Reference(answers.judge.name, answers.grades, why))
+        return replace(self, reference=Reference(answers.judge.name, answers.grades, why, answers.judge.pk))
 
 
 def judgments_of(pool: Pool) -> JudgmentQuerySet:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from judging.measures.agreement import Comparison
+from judging.measures.agreement import Ceiling, Comparison
 from judging.measures.intervals import Estimate
 from judging.steps.agree import Agreement
 
@@ -20,7 +20,10 @@ def columns(grades: Sequence[int], relevant_from: int) -> list[tuple[str, str, i
     return [
         ("raw agreement", "raw_agreement", None),
         ("kappa" if binary else f"kappa, {len(grades)} levels", "cohen_kappa", None),
-        *((_halves(grades, at) + (" *" if at == relevant_from else ""), "cohen_kappa", at) for at in thresholds),
+        *(
+            (f"kappa, {halves(grades, at)}{' *' if at == relevant_from else ''}", "cohen_kappa", at)
+            for at in thresholds
+        ),
         *([] if binary else [("quadratic kappa", "quadratic_kappa", None)]),
         ("alpha" if binary else "alpha, ordinal", "krippendorff_alpha", None),
         ("AC1", "gwet_ac1", None),
@@ -44,9 +47,14 @@ def table(result: Agreement) -> tuple[Row, list[Row]]:
     wanted = columns(scale.values, scale.relevant_from)
     heading = ["judge", "pairs", *(name for name, _, _ in wanted), "left out"]
     return heading, [
-        [name, f"{compared.pairs:,}", *(cell(_estimate(compared, key, at)) for _, key, at in wanted), notes]
+        [name, f"{compared.pairs:,}", *(_cell(compared, key, at) for _, key, at in wanted), notes]
         for name, compared, notes in rows_of(result)
     ]
+
+
+def _cell(compared: Comparison, name: str, threshold: int | None) -> str:
+    # Among people there is no first and second: the difference is 0 by the way it is computed.
+    return "" if name == "bias" and isinstance(compared, Ceiling) else cell(_estimate(compared, name, threshold))
 
 
 def _estimate(compared: Comparison, name: str, threshold: int | None) -> Estimate:
@@ -71,11 +79,11 @@ def short(value: float, digits: int = 3) -> str:
     return sign + (f"{abs(value):.{digits}f}".removeprefix("0") if abs(value) < 1 else f"{abs(value):.{digits}f}")
 
 
-def _halves(grades: Sequence[int], at: int) -> str:
+def halves(grades: Sequence[int], at: int) -> str:
     """``01/23``: which grades stand on either side; with blanks where one has two digits."""
     between = "" if all(0 <= grade <= 9 for grade in grades) else " "
     low, high = ([str(grade) for grade in grades if (grade >= at) == above] for above in (False, True))
-    return f"kappa, {between.join(low)}/{between.join(high)}"
+    return f"{between.join(low)}/{between.join(high)}"
 
 
 def caption(result: Agreement) -> str:

@@ -3,7 +3,7 @@
 altair and vl-convert are imported when a plot is asked for, never before.
 """
 
-from judging.steps.plots.charts import Bin, Mark, Plot, forest, reliability
+from judging.steps.plots.charts import Bar, Bin, Mark, Plot, forest, reliability
 from judging.steps.plots.render import as_csv, as_png, as_svg, specification
 
-__all__ = ["Bin", "Mark", "Plot", "as_csv", "as_png", "as_svg", "forest", "reliability", "specification"]
+__all__ = ["Bar", "Bin", "Mark", "Plot", "as_csv", "as_png", "as_svg", "forest", "reliability", "specification"]

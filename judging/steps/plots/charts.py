@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from judging.steps.plots.theme import Theme, configured
 
@@ -38,14 +41,27 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a series beside or on those of others. ``share`` is its length; ``low`` and ``high`` bound a bin."""
+
+    label: str
+    series: str
+    count: int
+    share: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
 class Plot:
-    """``kind`` is ``forest`` or ``reliability``; ``title`` names it, ``says`` is its alternative text."""
+    """``kind`` is ``forest``, ``reliability``, ``bars`` or ``histogram``; ``says`` is its alternative text."""
 
     kind: str
     title: str
     says: str
     marks: Sequence[Mark] = ()
     bins: Sequence[Bin] = ()
+    bars: Sequence[Bar] = ()
     domain: tuple[float, float] = (0.0, 1.0)
     axis: str = ""
     columns: Sequence[str] = field(default=("label", "value", "low", "high", "band_low", "band_high", "note"))
@@ -53,7 +69,7 @@ class Plot:
     @property
     def rows(self) -> list[tuple[Any, ...]]:
         """The data of the plot, one tuple a mark, in the order of ``columns``."""
-        return [tuple(getattr(one, name) for name in self.columns) for one in (*self.marks, *self.bins)]
+        return [tuple(getattr(one, name) for name in self.columns) for one in (*self.marks, *self.bins, *self.bars)]
 
 
 def forest_plot(title: str, says: str, marks: Sequence[Mark], *, axis: str = "") -> Plot:
@@ -71,9 +87,9 @@ def forest(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
     """One line a row: the interval as a rule, the value as a point, the band as a bar behind both."""
     import altair as alt
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
-            "label": mark.label,
+            "row": number,
             **{
                 name: None if math.isnan(number) else number
                 for name, number in (
@@ -85,10 +101,10 @@ def forest(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
                 )
             },
         }
-        for mark in plot.marks
+        for number, mark in enumerate(plot.marks)
     ]
     for row, mark in zip(rows, plot.marks, strict=True):
-        row["undefined"] = "undefined" if math.isnan(mark.value) else ""
+        row["undefined"] = _("undefined") if math.isnan(mark.value) else ""
     label_width = min(int(width * _LABEL_SHARE), 12 + max((7 * len(mark.label) for mark in plot.marks), default=0))
     low, high = plot.domain
     scale = alt.Scale(domain=[low, high], nice=False, clamp=True)
@@ -96,10 +112,10 @@ def forest(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
         values=_ticks(low, high), labelExpr=_SHORT_NUMBER, title=plot.axis or None, labelFlush=True, orient="bottom"
     )
     y = alt.Y(
-        "label:N",
-        sort=[mark.label for mark in plot.marks],
+        "row:O",  # Not the label: two rows may share one.
         title=None,
         axis=alt.Axis(
+            labelExpr=f"{json.dumps([mark.label for mark in plot.marks])}[datum.value]",
             labelLimit=label_width,
             labelColor=theme.ink,
             labelAlign="left",
@@ -126,7 +142,7 @@ def forest(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
     chart = alt.layer(*layers).properties(
         width=max(width - label_width - 24, 80), height=_ROW_HEIGHT * max(len(plot.marks), 1)
     )
-    return _finished(chart, theme)
+    return finished(chart, theme)
 
 
 def reliability(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
@@ -141,8 +157,8 @@ def reliability(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
     side = min(width - 60, 320)
     scale = alt.Scale(domain=[0, 1], nice=False)
     ticks = [0, 0.25, 0.5, 0.75, 1]
-    x_axis = alt.Axis(values=ticks, labelExpr=_SHORT_NUMBER, title="probability the LLM gives")
-    y_axis = alt.Axis(values=ticks, labelExpr=_SHORT_NUMBER, title="share people call relevant")
+    x_axis = alt.Axis(values=ticks, labelExpr=_SHORT_NUMBER, title=_("probability the LLM gives"))
+    y_axis = alt.Axis(values=ticks, labelExpr=_SHORT_NUMBER, title=_("share people call relevant"))
     x, y = alt.X("said:Q", scale=scale, axis=x_axis), alt.Y("found:Q", scale=scale, axis=y_axis)
     base = alt.Chart(alt.InlineData(values=rows))
     diagonal = alt.Chart(alt.InlineData(values=[{"said": 0, "found": 0}, {"said": 1, "found": 1}]))
@@ -155,7 +171,7 @@ def reliability(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
             x=x, y=y, size=alt.Size("pairs:Q", scale=alt.Scale(range=[40, 260]), legend=None)
         ),
     ]
-    return _finished(alt.layer(*layers).properties(width=side, height=side), theme)
+    return finished(alt.layer(*layers).properties(width=side, height=side), theme)
 
 
 # .25, not 0.25; 0 and 1 as they are.
@@ -173,6 +189,7 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _finished(chart: Any, theme: Theme) -> dict[str, Any]:
+def finished(chart: Any, theme: Theme) -> dict[str, Any]:
+    """The specification of a chart in the colours of its theme."""
     specification: dict[str, Any] = chart.to_dict()
     return specification | {"config": configured(theme), "padding": 4}

@@ -6,21 +6,48 @@ import csv
 import io
 import json
 import math
+import re
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 from django.core.cache import caches
+from django.utils.translation import get_language
 
-from judging.steps.plots import charts
+from judging.steps.plots import charts, columns
 from judging.steps.plots.charts import Plot
 from judging.steps.plots.theme import THEMES, WIDTHS
 
-_CHARTS = {"forest": charts.forest, "reliability": charts.reliability}
+_CHARTS = {
+    "forest": charts.forest,
+    "reliability": charts.reliability,
+    "bars": columns.bars,
+    "histogram": columns.histogram,
+}
 
 
 def specification(plot: Plot, *, theme: str = "light", size: str = "wide") -> dict[str, Any]:
     """The Vega-Lite specification; ``theme`` light or dark, ``size`` wide or small."""
-    return _CHARTS[plot.kind](plot, THEMES[theme], WIDTHS[size])
+    return _CHARTS[plot.kind](_legible(plot), THEMES[theme], WIDTHS[size])
+
+
+# What an XML document may not hold (XML 1.0, section 2.2). In a label it would abort the renderer, and the process.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _legible(plot: Plot) -> Plot:
+    """The same with such characters replaced in every text that is drawn."""
+
+    def clean(text: str) -> str:
+        return _NOT_XML.sub("\ufffd", text)
+
+    return replace(
+        plot,
+        title=clean(plot.title),
+        axis=clean(plot.axis),
+        marks=[replace(mark, label=clean(mark.label)) for mark in plot.marks],
+        bars=[replace(bar, label=clean(bar.label), series=clean(bar.series)) for bar in plot.bars],
+    )
 
 
 def as_svg(plot: Plot, *, theme: str = "light", size: str = "wide") -> str:
@@ -58,7 +85,7 @@ def as_csv(plot: Plot) -> str:
 
 def _kept(form: str, plot: Plot, theme: str, size: str, render: Any) -> Any:
     # The plot itself is hashed, not what altair makes of it: a plot that is kept costs no import of altair.
-    key = f"{form}:{sha256(repr((_VERSION, plot, theme, size)).encode()).hexdigest()}"
+    key = f"{form}:{sha256(repr((_VERSION, plot, theme, size, get_language())).encode()).hexdigest()}"
     cache = caches["plots"]
     kept = cache.get(key)
     if kept is None:
@@ -68,7 +95,7 @@ def _kept(form: str, plot: Plot, theme: str, size: str, render: Any) -> Any:
 
 
 # Raised when the charts are drawn otherwise.
-_VERSION = 1
+_VERSION = 2
 
 
 def _field(value: object) -> object:

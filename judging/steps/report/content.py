@@ -5,10 +5,12 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from judging import VERSION
 from judging.errors import UserError
@@ -19,7 +21,7 @@ from judging.steps.agree import Agreement, agreement_of, sheet_of
 from judging.steps.agreement.compare import Beside, Person, each_person, side_by_side
 from judging.steps.agreement.estimate import Estimates, estimates
 from judging.steps.agreement.evidence import Evidence, evidence
-from judging.steps.agreement.figures import Line, coefficients_plot, lines
+from judging.steps.agreement.figures import Line, Scales, coefficients_plot, judges_plot, lines, scales
 from judging.steps.evaluate import Comparison, compare
 from judging.steps.merge import merge
 from judging.steps.plots import Plot
@@ -42,21 +44,35 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """An LLM with its panel: compared with people and with the other LLMs, in lines, on every scale, and drawn."""
+
+    beside: Beside
+    lines: Sequence[Line]
+    scales: Scales
+    plot: Plot
+
+
+@dataclass(frozen=True, slots=True)
 class Provenance:
+    """``latest`` is when the last label was given, None where there is none."""
+
     software: Sequence[tuple[str, str]]
     checksums: Sequence[tuple[str, str]]
     runs: Sequence[Run]
     judges: Sequence[Judge]
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``no_evaluation`` says why there is no before and after; ``judged`` is each LLM with its panel and plot."""
+    """``no_evaluation`` says why there is no before and after."""
 
     pool: Pool
     progress: PoolProgress
     result: Agreement
-    coefficients: Sequence[tuple[Beside, Sequence[Line], Plot]]
+    judged: Sequence[Judged]
+    judges_plot: Plot | None
     persons: Sequence[Person]
     estimates: Sequence[tuple[Judge, Estimates]]
     examples: Sequence[Evidence]
@@ -78,14 +94,16 @@ def report_of(pool: Pool) -> Report:
         pool=pool,
         progress=pool_progress(pool),
         result=result,
-        coefficients=[
-            (
+        judged=[
+            Judged(
                 one,
                 lines(one.compared.panel, result.people, sheet.scale),
+                scales(one.compared.panel, sheet.scale, first=_("the people"), second=_("the LLM")),
                 coefficients_plot(one.compared, result.people, result.reference),
             )
             for one in beside
         ],
+        judges_plot=judges_plot(result.llms, result.people, result.reference) if len(beside) > 1 else None,
         persons=each_person(sheet) if result.annotators > 1 else [],
         estimates=[(answers.judge, estimates(sheet, answers)) for answers in sheet.llms],
         examples=evidence(sheet)[:_EXAMPLES],
@@ -122,12 +140,14 @@ def _tests(pool: Pool, runs: Sequence[Run]) -> list[Test]:
 
 
 def _provenance(pool: Pool, result: Agreement) -> Provenance:
-    named = [answers.judge for answers in (*result.sheet.people, *result.sheet.llms)]
+    said = (*result.sheet.people, *result.sheet.llms)
+    named = [answers.judge for answers in said]
     return Provenance(
         software=[("Unjudged", VERSION), ("Python", platform.python_version()), *_versions()],
         checksums=sorted(pool.collection.checksums.items()),
         runs=list(pool.runs.all()),
         judges=named,
+        latest=max((at for answers in said for at in answers.at if at is not None), default=None),
     )
 
 

@@ -2,37 +2,64 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString, mark_safe
 
 from judging.measures.intervals import Estimate
 from judging.steps.agreement import evidence, tables
+from judging.steps.agreement.compare import CROSS_FITTED
+from judging.steps.agreement.figures import Scales
 from judging.steps.agreement.tables import short
 from judging.steps.evaluate import Score
-from judging.steps.plots import as_svg
+from judging.steps.plots import Plot, as_svg
 from judging.steps.report.content import Report
 
 
+@dataclass(frozen=True, slots=True)
+class Images:
+    """A plot as addresses that hold the picture itself: the one to show, and others by media query; ``says`` is alt."""
+
+    address: str
+    sources: Sequence[tuple[str, str]]
+    says: str
+
+
+_MEDIA = {
+    ("dark", "small"): "(prefers-color-scheme: dark) and (max-width: 45rem)",
+    ("light", "small"): "(max-width: 45rem)",
+    ("dark", "wide"): "screen and (prefers-color-scheme: dark)",
+}
+
+
 def as_html(report: Report) -> str:
-    """Styles and plots are inside; the plots are drawn for light paper, on which the whole report stands."""
-    return render_to_string("report.html", {"report": report, "plots": [_svg(report, n) for n in _numbers(report)]})
+    """Styles and plots are inside; plots are drawn for light and dark paper, for wide and narrow windows."""
+    context = {
+        "report": report,
+        "drawn": [(one, _images(one.plot)) for one in report.judged],
+        "judges_images": _images(report.judges_plot) if report.judges_plot else None,
+    }
+    return render_to_string("report.html", context)
 
 
-def _numbers(report: Report) -> range:
-    return range(len(report.coefficients))
+def _images(plot: Plot) -> Images:
+    sources = [(media, _address(plot, theme, size)) for (theme, size), media in _MEDIA.items()]
+    return Images(_address(plot, "light", "wide"), sources, plot.says)
 
 
-def _svg(report: Report, number: int) -> SafeString:
-    # Made here from numbers and escaped labels; nothing of it comes from a document.
-    return mark_safe(as_svg(report.coefficients[number][2]))  # noqa: S308
+def _address(plot: Plot, theme: str, size: str) -> str:
+    return "data:image/svg+xml;base64," + b64encode(as_svg(plot, theme=theme, size=size).encode()).decode()
 
 
 def as_markdown(report: Report) -> str:
     """The same in Markdown, plots left out: their numbers stand in the tables."""
     parts = [f"# {report.pool.name}", *_what(report), tables.markdown(report.result), *_each_judge(report)]
-    parts += [*_estimates(report), *_evaluation(report), *_provenance(report), _examples(report)]
+    parts += [*_estimates(report), *_evaluation(report), _examples(report), *_provenance(report)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
@@ -69,9 +96,9 @@ def estimate(one: Estimate) -> str:
 
 def _each_judge(report: Report) -> list[str]:
     parts = []
-    for beside, lines, _plot in report.coefficients:
-        one = beside.compared
-        rows = [f"| {line.label} | {estimate(line.estimate)} |" for line in lines]
+    for judged in report.judged:
+        one, difference = judged.beside.compared, judged.beside.difference
+        rows = [f"| {line.label} | {estimate(line.estimate)} |" for line in judged.lines]
         words = [grade.word for grade in one.scale]
         confusion = [
             f"| people, LLM | {' | '.join(words)} |",
@@ -84,16 +111,28 @@ def _each_judge(report: Report) -> list[str]:
         parts += [
             f"### {report.result.reference.capitalize()} with {one.judge.label}",
             "\n".join(["| coefficient | value |", "| --- | --- |", *rows]),
+            _scales(judged.scales),
             "\n".join(confusion),
         ]
+        if one.judge.is_calibrated:
+            parts.append(CROSS_FITTED)
         if one.hides_low_kappa:
             parts.append("Nearly all pairs are of one kind: most of the raw agreement is what chance would give.")
-        if beside.difference:
-            kappa = beside.difference.graded["cohen_kappa"].difference
-            parts.append(f"Kappa minus that of {report.coefficients[0][0].compared.judge.name}: {estimate(kappa)}.")
-    if not report.coefficients:
+        if difference:
+            kappa = difference.graded["cohen_kappa"].difference
+            parts.append(f"Kappa minus that of {report.judged[0].beside.compared.judge.name}: {estimate(kappa)}.")
+    if not report.judged:
         parts.append("No LLM has judged pairs of this pool.")
     return parts
+
+
+def _scales(found: Scales) -> str:
+    rows = [
+        f"| {label} | {' | '.join('' if one is None else tables.cell(one) for one in estimates)} |"
+        for label, estimates in found.rows
+    ]
+    heading = f"| on | {' | '.join(found.headings)} |"
+    return "\n".join([heading, f"| --- |{' --- |' * len(found.headings)}", *rows])
 
 
 def _estimates(report: Report) -> list[str]:
@@ -118,6 +157,7 @@ def _evaluation(report: Report) -> list[str]:
     if compared is None:
         return [*parts, report.no_evaluation]
     name = report.measure
+    parts.append(POLICY)
     rows = [f"| {row.run.name} | {_score(row.before[name])} | {_score(row.after[name])} |" for row in compared.runs]
     parts.append("\n".join(["| run | original qrels | augmented qrels |", "| --- | --- | --- |", *rows]))
     parts.append(f"Kendall's tau between the two orders: {short(compared.tau[name])}. {_places(report)}")
@@ -140,17 +180,29 @@ def _score(score: Score) -> str:
     return estimate(Estimate(score.mean, "" if score.mean == score.mean else "no value", score.interval))
 
 
+POLICY = (
+    "Augmented qrels are the original ones, then adjudications, then the majority of people, then copies to documents "
+    "of exactly the same text; grades of LLMs do not enter."
+)
+
+
 def _provenance(report: Report) -> list[str]:
     found = report.provenance
     lines = [f"- {name} {number}" for name, number in found.software]
     lines += [f"- `{name}`: SHA-256 `{digest}`" for name, digest in found.checksums]
-    lines += [f"- run {run.name}: {run.get_kind_display()}, `{run.identity}`" for run in found.runs]
+    lines += [f"- run {run.name}: {run.get_kind_display()}, `{_json(run.identity)}`" for run in found.runs]
     lines += [
         f"- {judge.get_kind_display()} {judge.name}"
-        + (f": fingerprint `{judge.fingerprint}`" if judge.fingerprint else "")
+        + (f": fingerprint `{judge.fingerprint}`, `{_json(judge.configuration)}`" if judge.fingerprint else "")
         for judge in found.judges
     ]
+    if found.latest:
+        lines.append(f"- last label given at {found.latest.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
     return ["## Provenance", "\n".join(lines)]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _examples(report: Report) -> str:

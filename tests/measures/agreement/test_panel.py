@@ -129,7 +129,7 @@ def test_a_stack_of_matrices_gives_the_values_of_its_members(coefficient):
     assert values[3, 1] == coefficient(stack[3, 1], scale)
 
 
-@pytest.mark.parametrize("wrong", [{"clusters": ["q"]}, {"sample_weight": [1.0]}, {"sample_weight": [1.0, 0.0]}])
+@pytest.mark.parametrize("wrong", [{"clusters": ["q"]}, {"sample_weight": [1.0]}, {"sample_weight": [1.0, -1.0]}])
 def test_clusters_and_weights_belong_to_the_pairs(wrong):
     with pytest.raises(ValueError, match=r"clusters|weights|Weights"):
         panel([0, 1], [0, 1], grades=(0, 1), **wrong)

@@ -143,8 +143,34 @@ def test_a_scale_of_one_grade_leaves_nothing_to_agree_on():
     assert judged.graded["gwet_ac1"].reason == "the scale has one grade only"
 
 
-@pytest.mark.parametrize("weights", [[0, 0, 0], [1, 0, 1], [1, -1, 1], [1, float("nan"), 1]])
-def test_weights_of_zero_are_refused_for_no_pair_is_drawn_with_probability_infinity(weights):
-    for measured in (cohen_kappa, gwet_ac, krippendorff_alpha, fleiss_kappa, bias):
-        with pytest.raises(ValueError, match="every one must be a positive number"):
-            measured([0, 1, 1], [0, 1, 0], sample_weight=weights)
+MEASURES = (cohen_kappa, gwet_ac, krippendorff_alpha, fleiss_kappa, bias, raw_agreement)
+
+
+@pytest.mark.parametrize("measured", MEASURES)
+def test_a_pair_of_weight_0_counts_for_nothing(measured):
+    assert measured([0, 1, 1, 0], [0, 1, 0, 1], sample_weight=[2, 1, 3, 0]) == pytest.approx(
+        measured([0, 1, 1], [0, 1, 0], sample_weight=[2, 1, 3])
+    )
+
+
+@pytest.mark.parametrize("measured", MEASURES)
+def test_where_every_weight_is_0_nothing_is_defined(measured):
+    assert isnan(measured([0, 1, 1], [0, 1, 0], sample_weight=[0, 0, 0]))
+
+
+def test_the_panel_and_the_ceiling_say_that_the_weights_are_0():
+    options = {"grades": (0, 1), "clusters": [1, 1, 2], "sample_weight": [0, 0, 0]}
+    for judged in (panel([0, 1, 1], [0, 1, 0], **options), ceiling([0, 1, 1], [0, 1, 0], **options)):
+        estimates = [*judged.graded.values(), *judged.binary[1].values()]
+
+        assert judged.pairs == 0
+        assert {(e.reason, e.interval.reason) for e in estimates} == {
+            ("every pair that was graded by both has weight 0",) * 2
+        }
+
+
+@pytest.mark.parametrize("weights", [[1, -1, 1], [1, float("nan"), 1], [1, float("inf"), 1]])
+@pytest.mark.parametrize("measured", MEASURES)
+def test_weights_that_cannot_be_are_refused(measured, weights):
+    with pytest.raises(ValueError, match="none is negative, infinite or nan"):
+        measured([0, 1, 1], [0, 1, 0], sample_weight=weights)

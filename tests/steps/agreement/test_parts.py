@@ -179,7 +179,8 @@ class TestEstimates:
         )
         say(make_llm(), pool, lambda i, j: 1)
         sheet = sheet_of(pool=pool)
-        assert estimates(sheet, sheet.llms[0]).judged == 1
+        found = estimates(sheet, sheet.llms[0])
+        assert (found.judged, found.undecided) == (1, 1)
 
     def test_what_keeps_it_from_being_estimated_is_said(self, pool):
         say(make_llm(), pool, lambda i, j: 1)
@@ -210,6 +211,11 @@ class TestPurchases:
         assert [buying.of for buying in bought[:3]] == ["share relevant"] * 3
         assert all(b.purchase.width < b.now for b in bought if not b.purchase.reason)
         assert "instead of" in bought[0].sentence
+
+    def test_second_opinions_say_nothing_of_kappa_and_the_reason_is_the_right_one(self, judged):
+        of_kappa = [one for one in purchases(sheet_of(pool=judged), 50) if one.of.startswith("kappa")]
+        (reason,) = {one.purchase.reason for one in of_kappa if one.purchase.more == "people"}
+        assert reason == "how much of its variance is people's noise cannot be told from one grade a pair"
 
     def test_before_anybody_judged_there_is_nothing_to_say(self, pool):
         assert purchases(sheet_of(pool=pool), 50) == []

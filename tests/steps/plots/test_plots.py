@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from django.utils import translation
 
 from judging.steps import plots
 from judging.steps.plots.charts import Bin, Mark, forest_plot, reliability_plot
@@ -99,3 +100,16 @@ def test_neither_altair_nor_pandas_is_imported_before_a_plot_is_asked_for():
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_two_rows_of_one_name_are_two_rows():
+    twice = forest_plot("Judges", "says", [Mark("llm", 0.2, 0.1, 0.3), Mark("llm", 0.7, 0.6, 0.8)])
+    assert plots.as_svg(twice).count(">llm<") == 2
+
+
+def test_a_plot_is_kept_for_each_language(monkeypatch):
+    plot = forest_plot("Judges", "says", [Mark("llm", NAN)])
+    monkeypatch.setattr("judging.steps.plots.charts._", lambda text: f"{translation.get_language()}: {text}")
+    for language in ("en", "fr", "en"):
+        with translation.override(language):
+            assert f"{language}: undefined" in plots.as_svg(plot)

@@ -1,0 +1,19 @@
+"""What measures say with numbers in it, in the language of whoever is asked for now."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext
+
+from judging.measures.sentence import Sentence
+
+
+def in_language(text: str) -> str:
+    """A sentence that remembers its parts, in the language of the page; any other text as it is.
+
+    A value called ``reason`` is a sentence of ours itself; other values are numbers and names.
+    """
+    if not isinstance(text, Sentence):
+        return text
+    return gettext(text.template) % {
+        name: gettext(value) if name == "reason" else value for name, value in text.values.items()
+    }
