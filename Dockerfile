@@ -1,4 +1,4 @@
-# The web application and, with another command, a worker: docker run … python manage.py prefill_llm POOL
+# The web application and, with another command, a worker that has LLMs judge: docker run … python manage.py worker
 FROM python:3.12-slim
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 VAR_DIR=/var/lib/unjudged

@@ -6,11 +6,12 @@ HOST ?= 127.0.0.1
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: help install install-tests demo serve test lint format bench clean
+.PHONY: help install install-tests demo serve worker test lint format bench clean
 
 help:
 	@echo "make demo   the whole path on the sample collection, then http://localhost:$(PORT)"
 	@echo "make serve  the application on what is there already"
+	@echo "make worker has LLMs judge that were started on a pool's page"
 	@echo "make test   the test suite, on SQLite and, where it is installed, on PostgreSQL"
 	@echo "make lint   ruff, mypy, djlint, import-linter"
 	@echo "make bench  the benchmarks"
@@ -39,7 +40,11 @@ demo: install
 serve: install
 	@echo
 	@echo "Unjudged is on http://localhost:$(PORT)  (Ctrl-C stops it)"
+	@echo "LLMs that are started on its pages judge while this runs beside it: make worker"
 	@$(VENV)/bin/gunicorn annotator.wsgi --bind $(HOST):$(PORT) --workers 2 --threads 4 --log-level warning
+
+worker: install
+	@$(PY) manage.py worker
 
 test: install-tests
 	$(PY) -m pytest --numprocesses 2 --dist loadgroup

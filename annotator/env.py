@@ -40,6 +40,20 @@ def env_int(name: str, *, default: int, minimum: int = 0) -> int:
     return value
 
 
+def env_share(name: str, *, default: float) -> float:
+    """A number above 0 and at most 1."""
+    text = env_str(name)
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name}: expected a number above 0 and at most 1, found {text!r}.") from None
+    if not 0 < value <= 1:
+        raise ImproperlyConfigured(f"{name}: expected a number above 0 and at most 1, found {text}.")
+    return value
+
+
 def env_choice(name: str, *, choices: Sequence[str], default: str) -> str:
     """One of the choices; upper and lower case are alike."""
     by_lower_case = {choice.lower(): choice for choice in choices}
@@ -61,6 +75,12 @@ def env_time_zone(name: str, default: str) -> str:
 def env_list(name: str, default: list[str]) -> list[str]:
     """A comma-separated list."""
     return [part.strip() for part in env_str(name).split(",") if part.strip()] or default
+
+
+def env_pairs(name: str) -> dict[str, str]:
+    """A comma-separated list of ``key=value``, where the value may be left out."""
+    parts = (one.partition("=") for one in env_list(name, []))
+    return {key.strip(): value.strip() for key, _equals, value in parts}
 
 
 def env_path(name: str, default: Path) -> Path:

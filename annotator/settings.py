@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import cast
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -15,8 +16,10 @@ from annotator.env import (
     env_choice,
     env_int,
     env_list,
+    env_pairs,
     env_path,
     env_secret,
+    env_share,
     env_str,
     env_time_zone,
     make_folder,
@@ -101,6 +104,9 @@ def _database() -> dict[str, object]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
             "PRAGMA cache_size=-64000; PRAGMA temp_store=MEMORY;",
         }
+    else:
+        # After so many runs on a connection a statement of judging/models/compiled.py is planned no more.
+        config["OPTIONS"] = {"prepare_threshold": 5, **cast(dict[str, object], config.get("OPTIONS", {}))}
     return config
 
 
@@ -115,6 +121,20 @@ CACHES = {
         "TIMEOUT": None,
         "OPTIONS": {"MAX_ENTRIES": 2_000},
     },
+    # Groups of near duplicates, by corpus and threshold: what the command finds, the page shows.
+    "near_duplicates": {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": VAR_DIR / "near_duplicates",
+        "TIMEOUT": None,
+        "OPTIONS": {"MAX_ENTRIES": 100},
+    },
+    # What pages of agreement show, by the state of the judgments it was computed from; shared by all workers.
+    "figures": {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": VAR_DIR / "figures",
+        "TIMEOUT": 7 * 24 * 3600,
+        "OPTIONS": {"MAX_ENTRIES": 1_000},
+    },
 }
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -123,6 +143,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+AUTHENTICATION_BACKENDS = ["judging.views.access.Accounts"]
 LOGIN_URL = "login"
 CSRF_FAILURE_VIEW = "judging.views.access.session_changed"
 LOGIN_REDIRECT_URL = "home"
@@ -176,6 +197,12 @@ INDEX_DIR = VAR_DIR / "index"
 ELASTICSEARCH_URL = env_str("ELASTICSEARCH_URL", "http://localhost:9200")
 ELASTICSEARCH_ANALYZER = env_str("ELASTICSEARCH_ANALYZER")
 LEASE_MINUTES = env_int("LEASE_MINUTES", default=15, minimum=1)
+# From which resemblance on two texts are near duplicates, where nobody says.
+NEAR_DUPLICATES = env_share("NEAR_DUPLICATES", default=0.8)
+WORKER_LEASE_SECONDS = env_int("WORKER_LEASE_SECONDS", default=120, minimum=1)
+# Servers of models that the pages offer, each with the environment variable that holds its key, if it has one. Whoever
+# may use a page must not name others: a key would go wherever they say.
+LLM_SERVERS = env_pairs("LLM_SERVERS")
 
 LOG_LEVEL = env_choice("LOG_LEVEL", choices=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), default="WARNING")
 LOGGING = {

@@ -6,11 +6,11 @@ no header line, and repeated ids are errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePath
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
@@ -20,8 +20,8 @@ from judging.formats.fields import Warn, json_id, json_object, json_text, parse_
 from judging.formats.ids import SeenIds
 from judging.formats.lines import COMPRESSIONS, File, OnError, Progress, name_of, read_raw_lines, refuse
 from judging.formats.records import Document, Qrel, Query
-from judging.formats.source import EXPECTED, QRELS, ZipSource, open_source
-from judging.formats.tsv import write_tsv
+from judging.formats.source import DAMAGED, EXPECTED, QRELS, ZipSource, open_source
+from judging.formats.tsv import tsv_lines
 
 Record = TypeVar("Record", Document, Query)
 
@@ -153,7 +153,9 @@ def _metadata(row: dict[str, Any], name: str, line: int) -> dict[str, Any]:
         return {"metadata": metadata, **row} if metadata else row
     for key in metadata.keys() & row.keys():
         if metadata[key] != row[key]:
-            problem = f"expected one value of {shown(key)}, found one in the metadata and another beside it."
+            problem = (
+                f"expected one value of {shown(key)}, found one in the metadata and another beside it; remove one."
+            )
             raise FileError(name, line, problem)
     return metadata | row
 
@@ -195,7 +197,9 @@ def _qrels(lines: Iterable[tuple[int, bytes]], name: str, on_error: OnError) -> 
                 raise FileError(name, line, _wrong_columns(fields, raw, has_tabs=has_tabs))
             query, document, grade = fields
             if not query.strip() or not document.strip():
-                raise FileError(name, line, f"expected a query id and a document id, found {shown(raw)}.")
+                raise FileError(
+                    name, line, f"expected a query id and a document id, found {shown(raw)}; mend or remove it."
+                )
             qrel = Qrel(query.decode(), document.decode(), parse_grade(grade, name, line), line)
         except FileError as error:
             on_error(error)
@@ -222,9 +226,10 @@ def _unquoted(field: bytes) -> bytes:
 
 def _wrong_columns(fields: list[bytes], raw: bytes, *, has_tabs: bool) -> str:
     if not has_tabs and b"\t" in raw:
-        return f"expected columns parted by blanks as in the lines before, found tabs in {shown(raw)}."
+        return f"expected columns parted by blanks as in the lines before, found tabs in {shown(raw)}; use one of them."
     parted = "tabs" if has_tabs else "blanks"
     hint = " Four columns are TREC qrels." if len(fields) == 4 else ""
+    hint = hint or f" Part the columns of every line by {parted}."
     return f"expected 3 columns (query, document, grade) parted by {parted}, got {len(fields)}: {shown(raw)}.{hint}"
 
 
@@ -301,9 +306,9 @@ class BeirFolder:
         """The names of the corpus, the queries and the qrels of these splits, as ``source`` opens them."""
         return [self._corpus, self._queries, *map(self._split, splits)]
 
-    def size(self, splits: Iterable[str] = ()) -> int:
-        """Bytes that ``progress`` hears of while the documents, the queries and the qrels of these splits are read."""
-        return sum(map(self.source.size, self.files(splits)))
+    def corpus_size(self) -> int:
+        """Bytes that ``progress`` hears of while the documents are read."""
+        return self.source.size(self._corpus)
 
     def checksums(self, splits: Iterable[str]) -> dict[str, str]:
         """SHA-256 of the corpus, the queries and the qrels of these splits, by the name of the file."""
@@ -311,7 +316,11 @@ class BeirFolder:
 
     def _checksum(self, name: str) -> str:
         with self.source.open(name) as stream:
-            return checksum(stream)
+            try:
+                return checksum(stream)
+            except DAMAGED as error:
+                problem = f"expected intact compressed data, found: {error}. Fetch or compress the file again."
+                raise FileError(self.source.label(name), None, problem) from None
 
 
 def _split_of(name: str) -> str:
@@ -329,24 +338,48 @@ def _listing(names: list[str]) -> str:
     return ", ".join(names[:8]) + more
 
 
-def write_documents(stream: IO[bytes], documents: Iterable[Document]) -> None:
-    """Writes a ``corpus.jsonl``, in the order given."""
-    _write(stream, documents, lambda d: {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)})
+def document_lines(documents: Iterable[Document]) -> Iterator[bytes]:
+    """The lines of a ``corpus.jsonl``, in the order given; the keys of the metadata are sorted."""
+    for document in documents:
+        yield _line(
+            {"_id": document.id, "title": document.title, "text": document.text, "metadata": _sorted(document.metadata)}
+        )
 
 
-def write_queries(stream: IO[bytes], queries: Iterable[Query]) -> None:
-    """Writes a ``queries.jsonl``, in the order given."""
-    _write(stream, queries, lambda query: {"_id": query.id, "text": query.text, "metadata": dict(query.metadata)})
+def query_lines(queries: Iterable[Query]) -> Iterator[bytes]:
+    """The lines of a ``queries.jsonl``; else as ``document_lines``."""
+    for query in queries:
+        yield _line({"_id": query.id, "text": query.text, "metadata": _sorted(query.metadata)})
 
 
-def _write(stream: IO[bytes], records: Iterable[Record], row: Callable[[Record], dict[str, Any]]) -> None:
-    stream.writelines(orjson.dumps(row(record), option=orjson.OPT_APPEND_NEWLINE) for record in records)
+def _line(row: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        # PostgreSQL gives 1e22 back as a whole number, which JSON readers of 64 bits do not take.
+        return orjson.dumps(_as_read(row), option=orjson.OPT_APPEND_NEWLINE)
 
 
-def write_qrels(stream: IO[bytes], qrels: Iterable[Qrel]) -> None:
-    """Writes a qrels TSV with BEIR's header, sorted by the code points of query and document.
+def _sorted(value: Any) -> Any:
+    """The same with the keys of every object in order, for databases keep them in orders of their own."""
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
+
+
+def _as_read(value: Any) -> Any:
+    """The same with whole numbers beyond 64 bits as floats, which is what reading makes of them."""
+    if isinstance(value, dict):
+        return {key: _as_read(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_read(item) for item in value]
+    return float(value) if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64 else value
+
+
+def qrels_lines(qrels: Iterable[Qrel]) -> Iterator[bytes]:
+    """The lines of a qrels TSV with BEIR's header, sorted by the code points of query and document.
 
     UserError for an id that a line of tab-separated columns cannot hold.
     """
     ordered = sorted(qrels, key=lambda qrel: (qrel.query, qrel.document))
-    write_tsv(stream, QRELS_COLUMNS, ((qrel.query, qrel.document, qrel.grade) for qrel in ordered))
+    return tsv_lines(QRELS_COLUMNS, ((qrel.query, qrel.document, qrel.grade) for qrel in ordered))

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from judging.errors import FileError, UserError
 from judging.formats import parquet_folder
@@ -37,6 +37,13 @@ class _Ids:
 
     documents: set[str] = field(default_factory=set)
     queries: set[str] = field(default_factory=set)
+
+
+class Known(Protocol):
+    """The ids of a collection: that of files, or one that is loaded."""
+
+    def documents(self) -> Iterable[Document]: ...
+    def queries(self) -> Iterable[Query]: ...
 
 
 class _Check:
@@ -67,7 +74,7 @@ def check(
     path: Path,
     *,
     kind: str | None = None,
-    against: CollectionFiles | None = None,
+    against: Known | None = None,
     keep: int = 20,
     progress: Progress | None = None,
 ) -> Report:
@@ -76,7 +83,8 @@ def check(
     ``kind`` says what a single file is, where its name and first line do not; ``against`` is the collection whose ids
     it should name. A folder without the files of a collection is checked file by file.
 
-    Raises: UserError for a ``kind`` that there is not; nothing else.
+    Raises: UserError for a ``kind`` that there is not, and for ``against`` where a whole collection is at ``path``, for
+    that has ids of its own; nothing else.
     """
     if kind is not None and kind not in KINDS:
         raise UserError(f"expected as kind one of {', '.join(KINDS)}; found {kind!r}.")
@@ -87,6 +95,9 @@ def check(
         checked.add(error)
         return checked.report
     if whole in ("BEIR folder", "BEIR zip", "Parquet folder"):
+        if against is not None:
+            expected = "expected a run, qrels or judgments to check against a collection"
+            raise UserError(f"{path}: {expected}, found a {whole}.")
         return _check_collection(path, whole, keep, progress)
     files = [path] if whole == "file" else sorted(inner for inner in path.iterdir() if _is_visible(inner))
     checked = _Check(path, whole, keep, progress)
@@ -155,7 +166,7 @@ def _encoding(opened: AbstractContextManager[IO[bytes]], name: str) -> Encoding 
         return None  # the reader will say so
 
 
-def _check_file(checked: _Check, path: Path, kind: str | None, against: CollectionFiles | None) -> None:
+def _check_file(checked: _Check, path: Path, kind: str | None, against: Known | None) -> None:
     try:
         kind = kind or kind_of(path)
     except UserError as error:
@@ -169,7 +180,7 @@ def _check_file(checked: _Check, path: Path, kind: str | None, against: Collecti
         file.without_document, file.without_query = sorted(ids.documents), sorted(ids.queries)
 
 
-def _take_out(checked: _Check, collection: CollectionFiles, ids: _Ids) -> None:
+def _take_out(checked: _Check, collection: Known, ids: _Ids) -> None:
     try:
         for document in collection.documents():
             ids.documents.discard(document.id)

@@ -15,6 +15,8 @@ Warn = Callable[[str], None]
 """Is handed what a person should know of a file that was read all the same."""
 
 _HIGHEST_GRADE = 32_767
+_MEND_GRADE = "map the grades to whole numbers, or remove the line"
+_MEND_JSON = "mend the line, or give each object a line of its own (jq -c . OLD > NEW)"
 _GRADES = {str(grade).encode(): grade for grade in range(-9, 10)}
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}(?:\.0*)?")
 
@@ -39,7 +41,7 @@ def parse_grade(field: bytes, name: str, line: int) -> int:
     if grade is None:
         grade = whole_number(field)
         if grade is None or abs(grade) > _HIGHEST_GRADE:
-            raise FileError(name, line, f"expected a whole number as grade, found {shown(field)}.")
+            raise FileError(name, line, f"expected a whole number as grade, found {shown(field)}; {_MEND_GRADE}.")
     return grade
 
 
@@ -48,7 +50,7 @@ def json_grade(value: Any, name: str, line: int) -> int:
     is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
     if is_whole and abs(value) <= _HIGHEST_GRADE:
         return int(value)
-    raise FileError(name, line, f'expected a whole number as "grade", found {shown(value)}.')
+    raise FileError(name, line, f'expected a whole number as "grade", found {shown(value)}; {_MEND_GRADE}.')
 
 
 def json_object(raw: bytes, name: str, line: int) -> dict[str, Any]:
@@ -56,10 +58,11 @@ def json_object(raw: bytes, name: str, line: int) -> dict[str, Any]:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        problem = f"expected a JSON object, found {shown(raw)}: {error.msg} at column {error.colno}."
-        raise FileError(name, line, problem) from None
+        problem = f"expected a JSON object, found {shown(raw)}: {error.msg} at column {error.colno}"
+        raise FileError(name, line, f"{problem}; {_MEND_JSON}.") from None
     if type(value) is not dict:
-        raise FileError(name, line, f"expected a JSON object, found {shown(raw)}.")
+        mend = "make lines of the list (jq -c '.[]' OLD > NEW)" if type(value) is list else _MEND_JSON
+        raise FileError(name, line, f"expected a JSON object, found {shown(raw)}; {mend}.")
     if b"\\u0000" in raw and holds_nul(value):
         raise FileError(name, line, "expected text, found a NUL character (\\u0000); remove it.")
     return value
@@ -81,7 +84,7 @@ def json_id(value: object, key: str, name: str, line: int) -> str:
     if type(value) is str and value and not value.isspace():
         return value
     found = "none" if value is None else shown(value)
-    raise FileError(name, line, f'expected a text that is not empty as "{key}", found {found}.')
+    raise FileError(name, line, f'expected a text that is not empty as "{key}", found {found}; give it one, in quotes.')
 
 
 def json_text(value: object, key: str, name: str, line: int) -> str:
@@ -89,7 +92,7 @@ def json_text(value: object, key: str, name: str, line: int) -> str:
     if value is None:
         return ""
     if type(value) is not str:
-        raise FileError(name, line, f'expected a text as "{key}", found {shown(value)}.')
+        raise FileError(name, line, f'expected a text as "{key}", found {shown(value)}; write one text in quotes.')
     return value
 
 

@@ -83,7 +83,8 @@ class IrDataset:
     def _label(self, part: str) -> str:
         return f"{self.identifier} ({part})"
 
-    def size(self, splits: Iterable[str] = ()) -> int:  # noqa: ARG002
+    def corpus_size(self) -> int:
+        """0: the package does not tell."""
         return 0
 
     def checksums(self, splits: Iterable[str]) -> dict[str, str]:

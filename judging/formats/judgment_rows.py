@@ -11,7 +11,11 @@ from judging.errors import FileError
 from judging.formats.fields import json_grade, json_id, json_text, shown
 from judging.formats.records import JudgmentLine
 
+_MEND = "mend it, or leave it out"
+
 OUTCOMES = ("graded", "cannot_judge", "out_of_scale", "unparsed", "failed")
+
+_LARGEST_COUNT = 2**31 - 1
 
 KEYS = (
     "query",
@@ -24,6 +28,8 @@ KEYS = (
     "seconds",
     "assisted",
     "truncated",
+    "prompt_tokens",
+    "completion_tokens",
     "judge",
     "kind",
     "fingerprint",
@@ -58,6 +64,8 @@ def judgment_of(row: Mapping[str, Any], name: str, line: int) -> JudgmentLine:
         line=line,
         created_at=_time(row.get("created_at"), "created_at", name, line),
         updated_at=_time(row.get("updated_at"), "updated_at", name, line),
+        prompt_tokens=_count(row.get("prompt_tokens"), "prompt_tokens", name, line),
+        completion_tokens=_count(row.get("completion_tokens"), "completion_tokens", name, line),
     )
 
 
@@ -66,21 +74,25 @@ def _outcome(outcome: object, grade: int | None, name: str, line: int) -> str:
         return "graded"
     if outcome is None:
         reasons = ", ".join(OUTCOMES[1:])
-        problem = f'expected a "grade", or an "outcome" that says why there is none ({reasons}); found neither.'
+        problem = (
+            f'expected a "grade", or an "outcome" that says why there is none ({reasons}); found neither; give one.'
+        )
         raise FileError(name, line, problem)
     if not isinstance(outcome, str) or outcome not in OUTCOMES:
-        raise FileError(name, line, f'expected as "outcome" one of {", ".join(OUTCOMES)}; found {shown(outcome)}.')
+        raise FileError(
+            name, line, f'expected as "outcome" one of {", ".join(OUTCOMES)}; found {shown(outcome)}; {_MEND}.'
+        )
     if outcome == "graded" and grade is None:
-        raise FileError(name, line, 'expected a "grade" with the outcome graded, found none.')
+        raise FileError(name, line, 'expected a "grade" with the outcome graded, found none; give one of them.')
     if outcome not in ("graded", "out_of_scale") and grade is not None:
-        raise FileError(name, line, f'expected no "grade" with the outcome {outcome}, found {grade}.')
+        raise FileError(name, line, f'expected no "grade" with the outcome {outcome}, found {grade}; remove one.')
     return outcome
 
 
 def _probabilities(value: object, name: str, line: int) -> Mapping[int, float] | None:
     if value is None:
         return None
-    problem = f'expected as "probabilities" an object of grades and numbers from 0 to 1, found {shown(value)}.'
+    problem = f'expected as "probabilities" an object of grades and numbers from 0 to 1, found {shown(value)}; {_MEND}.'
     if not isinstance(value, dict):
         raise FileError(name, line, problem)
     probabilities = {}
@@ -105,7 +117,15 @@ def _seconds(value: object, name: str, line: int) -> float | None:
         return None
     if isinstance(value, int | float) and _is_number(value) and isfinite(value) and value >= 0:
         return float(value)
-    raise FileError(name, line, f'expected as "seconds" a number from 0 on, found {shown(value)}.')
+    raise FileError(name, line, f'expected as "seconds" a number from 0 on, found {shown(value)}; {_MEND}.')
+
+
+def _count(value: object, key: str, name: str, line: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, int) and _is_number(value) and 0 <= value <= _LARGEST_COUNT:
+        return value
+    raise FileError(name, line, f'expected as "{key}" a whole number from 0 on, found {shown(value)}; {_MEND}.')
 
 
 def _is_number(value: object) -> bool:
@@ -115,7 +135,7 @@ def _is_number(value: object) -> bool:
 def _flag(value: object, key: str, name: str, line: int) -> bool:
     if value is None or isinstance(value, bool):
         return bool(value)
-    raise FileError(name, line, f'expected true or false as "{key}", found {shown(value)}.')
+    raise FileError(name, line, f'expected true or false as "{key}", found {shown(value)}; {_MEND}.')
 
 
 def _time(value: object, key: str, name: str, line: int) -> datetime | None:
@@ -127,7 +147,7 @@ def _time(value: object, key: str, name: str, line: int) -> datetime | None:
             return time.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         pass
-    problem = f'expected as "{key}" a time with its zone, such as 2026-01-31T12:00:00Z; found {shown(value)}.'
+    problem = f'expected as "{key}" a time with its zone, such as 2026-01-31T12:00:00Z; found {shown(value)}; {_MEND}.'
     raise FileError(name, line, problem)
 
 

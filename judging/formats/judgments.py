@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
 from judging.errors import FileError
 from judging.formats.fields import Warn, json_object, shown, unique_pairs
 from judging.formats.judgment_rows import KEYS, judgment_of, row_of
-from judging.formats.judgments_csv import csv_rows, write_judgments_csv
-from judging.formats.judgments_parquet import parquet_rows, write_judgments_parquet
+from judging.formats.judgments_csv import csv_lines, csv_rows
+from judging.formats.judgments_parquet import parquet_pieces, parquet_rows
 from judging.formats.lines import COMPRESSIONS, File, OnError, Progress, name_of, read_raw_lines, refuse
 from judging.formats.qrels import Lines, parse_any_qrels, peek
 from judging.formats.records import JudgmentLine
 
-__all__ = ["WRITERS", "read_all_judgments", "read_judgments", "write_judgments"]
+__all__ = ["FORMS", "json_lines", "read_all_judgments", "read_judgments"]
 
 _MARK = 6
 
@@ -153,10 +153,10 @@ def _judge(judgment: JudgmentLine) -> tuple[str, str, str]:
     return judgment.kind, judgment.judge, judgment.fingerprint
 
 
-def write_judgments(stream: IO[bytes], lines: Iterable[JudgmentLine]) -> None:
-    """Writes JSON lines in the order given, keys in a fixed order; what is empty is left out."""
+def json_lines(lines: Iterable[JudgmentLine]) -> Iterator[bytes]:
+    """JSON lines in the order given, keys in a fixed order; what is empty is left out."""
     option = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
-    stream.writelines(orjson.dumps(_json_row(line), option=option) for line in lines)
+    return (orjson.dumps(_json_row(line), option=option) for line in lines)
 
 
 def _json_row(line: JudgmentLine) -> dict[str, Any]:
@@ -166,9 +166,12 @@ def _json_row(line: JudgmentLine) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value is not None and value is not False and value != ""}
 
 
-WRITERS: dict[str, Callable[[IO[bytes], Iterable[JudgmentLine]], None]] = {
-    "jsonl": write_judgments,
-    "csv": write_judgments_csv,
-    "parquet": write_judgments_parquet,
+FORMS: dict[str, Callable[[Iterable[JudgmentLine]], Iterator[bytes]]] = {
+    "jsonl": json_lines,
+    "csv": csv_lines,
+    "parquet": parquet_pieces,
 }
-"""The writers by the end of the file's name. All give what the reader takes, and the same bytes for the same lines."""
+"""What makes the bytes of a file, piece by piece, by the end of its name.
+
+All give what the reader takes, and the same bytes for the same lines.
+"""

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
@@ -22,6 +22,7 @@ from judging.formats.lines import File, OnError, Progress, name_of, read_raw_lin
 from judging.formats.records import JudgmentLine
 
 _DELIMITERS = ",;\t"
+_MEND = "quote cells with commas, quotes or line ends, and double the quotes inside"
 _LONGEST_CELL = 1 << 27
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 """How a cell begins that a spreadsheet runs, guarded or not: one more apostrophe is put on, and one is taken off.
@@ -42,17 +43,17 @@ def unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
-def write_judgments_csv(stream: IO[bytes], lines: Iterable[JudgmentLine]) -> None:
-    """Writes a header and a line for each judgment, in the order given."""
+def csv_lines(lines: Iterable[JudgmentLine]) -> Iterator[bytes]:
+    """A header and a record for each judgment, in the order given."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(KEYS)
     for line in lines:
         writer.writerow(map(_cell, row_of(line).values()))
-        stream.write(text.getvalue().encode())
+        yield text.getvalue().encode()
         text.seek(0)
         text.truncate()
-    stream.write(text.getvalue().encode())
+    yield text.getvalue().encode()
 
 
 def _cell(value: Any) -> str:
@@ -119,11 +120,11 @@ def csv_rows(
             if not cells:
                 continue
             if len(cells) != len(columns):
-                problem = f"expected {len(columns)} columns as in the header, got {len(cells)}: {shown(cells)}."
-                raise FileError(name, texts.first, problem)
+                problem = f"expected {len(columns)} columns as in the header, got {len(cells)}: {shown(cells)}"
+                raise FileError(name, texts.first, f"{problem}; mend the line.")
             row = _row(columns, cells, name, texts.first)
         except csv.Error as error:
-            on_error(FileError(name, texts.first, f"expected CSV (RFC 4180), found: {error}."))
+            on_error(FileError(name, texts.first, f"expected CSV (RFC 4180), found: {error}; {_MEND}."))
             continue
         except FileError as error:
             on_error(error)
@@ -140,8 +141,8 @@ def _header(text: str, name: str, line: int) -> tuple[str, list[str]]:
             continue
         if {"query", "document"} <= set(columns) and len(set(columns)) == len(columns):
             return delimiter, columns
-    problem = f"expected a header line with query, document and others of {', '.join(KEYS)}; found {shown(text)}."
-    raise FileError(name, line, problem)
+    problem = f"expected a header line with query, document and others of {', '.join(KEYS)}; found {shown(text)}"
+    raise FileError(name, line, f"{problem}; put it first.")
 
 
 def _row(columns: list[str], cells: list[str], name: str, line: int) -> dict[str, Any]:
@@ -158,7 +159,9 @@ def _row(columns: list[str], cells: list[str], name: str, line: int) -> dict[str
 def _grade(text: str, column: str, name: str, line: int) -> int:
     grade = whole_number(text.encode())
     if grade is None:
-        raise FileError(name, line, f'expected a whole number as "{column}", found {shown(text)}.')
+        raise FileError(
+            name, line, f'expected a whole number as "{column}", found {shown(text)}; mend it, or leave it out.'
+        )
     return grade
 
 
@@ -168,13 +171,15 @@ def _number(text: str, column: str, name: str, line: int) -> float:
             return float(text)
     except ValueError:
         pass
-    raise FileError(name, line, f'expected as "{column}" a number, found {shown(text)}.')
+    raise FileError(name, line, f'expected as "{column}" a number, found {shown(text)}; mend it, or leave it out.')
 
 
 def _flag(text: str, column: str, name: str, line: int) -> bool:
     flag = {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
     if flag is None:
-        raise FileError(name, line, f'expected true or false as "{column}", found {shown(text)}.')
+        raise FileError(
+            name, line, f'expected true or false as "{column}", found {shown(text)}; mend it, or leave it out.'
+        )
     return flag
 
 
@@ -182,7 +187,9 @@ def _object(text: str, column: str, name: str, line: int) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        problem = f'expected as "{column}" a JSON object of grades and numbers from 0 to 1, found {shown(text)}.'
+        problem = (
+            f'expected as "{column}" a JSON object of grades and numbers from 0 to 1, found {shown(text)}; mend it.'
+        )
         raise FileError(name, line, problem) from None
 
 
@@ -197,6 +204,8 @@ _TYPED = {
     "seconds": _number,
     "assisted": _flag,
     "truncated": _flag,
+    "prompt_tokens": _grade,
+    "completion_tokens": _grade,
     "created_at": _text,
     "updated_at": _text,
 }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from judging.errors import FileError
 from judging.formats.fields import holds_nul
 from judging.formats.judgment_rows import row_of
 from judging.formats.lines import File, OnError, Progress, name_of, refuse
 from judging.formats.parquet import read_rows
+from judging.formats.pieces import Pieces
 from judging.formats.records import JudgmentLine
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def _schema() -> pa.Schema:
             pa.field("seconds", pa.float64()),
             pa.field("assisted", pa.bool_(), nullable=False),
             pa.field("truncated", pa.bool_(), nullable=False),
+            pa.field("prompt_tokens", pa.int32()),
+            pa.field("completion_tokens", pa.int32()),
             pa.field("judge", text, nullable=False),
             pa.field("kind", text, nullable=False),
             pa.field("fingerprint", text, nullable=False),
@@ -44,16 +47,19 @@ def _schema() -> pa.Schema:
     )
 
 
-def write_judgments_parquet(stream: IO[bytes], lines: Iterable[JudgmentLine]) -> None:
-    """Writes the judgments in the order given, 10,000 a row group."""
+def parquet_pieces(lines: Iterable[JudgmentLine]) -> Iterator[bytes]:
+    """The bytes of a Parquet file of the judgments in the order given, 10,000 a row group; a piece a row group."""
     import pyarrow as pa
     from pyarrow import parquet
 
     schema = _schema()
     rows = iter(lines)
-    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
+    pieces = Pieces()
+    with parquet.ParquetWriter(pieces, schema, compression="zstd") as writer:
         while chunk := [_row(line) for line in islice(rows, _ROWS)]:
             writer.write_table(pa.Table.from_pylist(chunk, schema))
+            yield pieces.take()
+    yield pieces.take()
 
 
 def _row(line: JudgmentLine) -> dict[str, Any]:

@@ -78,6 +78,14 @@ def open_file(path: str | PurePath) -> Iterator[IO[bytes]]:
         yield stream
 
 
+def size_of(path: Path) -> int:
+    """The bytes that reading the file takes; 0 where it cannot be told, and the reader will say why."""
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
 def read_raw_lines(
     file: File,
     *,

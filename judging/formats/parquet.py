@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyarrow import parquet as pq
 
 _ROWS = 1_000
+_BUFFER = 1 << 20
 
 
 def read_rows(
@@ -40,7 +41,9 @@ def read_rows(
         try:
             rows = next(batches, None)
         except _errors() as error:
-            on_error(FileError(name, row, f"expected an intact Parquet file, found: {_first_line(error)}."))
+            on_error(
+                FileError(name, row, f"expected an intact Parquet file, found: {_first_line(error)}. Fetch it again.")
+            )
             return
         if rows is None:
             return
@@ -57,14 +60,15 @@ def column_names(file: File, *, name: str | None = None) -> list[str]:
     try:
         return list(_open(file).schema_arrow.names)
     except _errors() as error:
-        problem = f"expected an intact Parquet file, found: {_first_line(error)}."
+        problem = f"expected an intact Parquet file, found: {_first_line(error)}. Fetch it again."
         raise FileError(name, None, problem) from None
 
 
 def _open(stream: Any) -> pq.ParquetFile:
     from pyarrow import parquet
 
-    return parquet.ParquetFile(stream)
+    # Without a buffer the whole of a column of a row group would be read at once.
+    return parquet.ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False)
 
 
 def _batches(stream: Any, columns: Sequence[str] | None, progress: Progress | None) -> Iterator[list[dict[str, Any]]]:

@@ -83,9 +83,9 @@ class ParquetFolder:
     def _files(self, splits: Iterable[str]) -> list[Path]:
         return [*self._corpus, *self._queries, *(shard for split in splits for shard in self._split(split))]
 
-    def size(self, splits: Iterable[str] = ()) -> int:
-        """Bytes that ``progress`` hears of while the documents, the queries and the qrels of these splits are read."""
-        return sum(file.stat().st_size for file in self._files(splits))
+    def corpus_size(self) -> int:
+        """Bytes that ``progress`` hears of while the documents are read."""
+        return sum(file.stat().st_size for file in self._corpus)
 
     def checksums(self, splits: Iterable[str]) -> dict[str, str]:
         """SHA-256 of every shard of the corpus, the queries and these splits, by its name in the folder."""
@@ -242,6 +242,6 @@ def _qrels_columns(shard: Path) -> tuple[str, str, str]:
     names = column_names(shard)
     found = [next((name for name in names if name.lower().replace("_", "-") in known), "") for known in QRELS_HEADER]
     if not all(found):
-        problem = f"expected the columns query-id, corpus-id and score, found {', '.join(names) or 'none'}."
-        raise FileError(shard, None, problem)
+        problem = f"expected the columns query-id, corpus-id and score, found {', '.join(names) or 'none'}"
+        raise FileError(shard, None, f"{problem}; rename the columns.")
     return found[0], found[1], found[2]

@@ -36,6 +36,7 @@ def parse_any_qrels(
     if columns == 4:
         return trec.parse_qrels(lines, name=name, warn=warn, on_error=on_error)
     hint = " Six columns are a TREC run: import it as a run." if columns == 6 else ""
+    hint = hint or " Part the columns by tabs, or name the file that holds qrels."
     hint = " This is Parquet data, let the name end in .parquet." if raw.startswith(b"PAR1") else hint
     problem = (
         "expected 3 columns (query, document, grade: BEIR) or 4 (query, 0, document, grade: TREC), "

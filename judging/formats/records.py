@@ -59,7 +59,8 @@ class JudgmentLine:
     ``outcome`` is one of ``graded``, ``cannot_judge``, ``out_of_scale``, ``unparsed``, ``failed``; ``grade`` is None
     unless the outcome is ``graded`` (or ``out_of_scale``, where it is the grade that was found). ``judge``, its
     ``kind`` and ``fingerprint`` are written where a file holds several judges; a reader leaves them to the importer.
-    ``truncated`` says that an LLM did not get to read the whole document. The times are in UTC.
+    ``truncated`` says that an LLM did not get to read the whole document; the tokens are
+    those that it read and wrote. The times are in UTC.
     """
 
     query: str
@@ -78,3 +79,5 @@ class JudgmentLine:
     truncated: bool = False
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None

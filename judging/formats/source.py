@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,7 +18,7 @@ QRELS = "qrels"
 EXPECTED = "corpus.jsonl[.gz|.zst], queries.jsonl[.gz|.zst] and qrels/<split>.tsv[.gz|.zst]"
 
 # What zipfile raises of bytes that are no zip, or no longer.
-_DAMAGED = (zipfile.BadZipFile, NotImplementedError, OSError, EOFError, ValueError, struct.error)
+DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, OSError, EOFError, ValueError, struct.error)
 
 
 class Source(ABC):
@@ -95,7 +96,7 @@ class ZipSource(Source):
         try:
             with zipfile.ZipFile(path) as archive:
                 entries = [info for info in archive.infolist() if info.filename and info.filename[-1] != "/"]
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise FileError(path, None, f"expected an intact zip file, found: {error}. Fetch it again.") from None
         members = {info.filename.replace("\\", "/").removeprefix("./"): info.filename for info in entries}
         members = {name: member for name, member in members.items() if not any(map(_is_hidden, name.split("/")))}
@@ -113,14 +114,14 @@ class ZipSource(Source):
             raise FileError(label, None, "expected a file of this name in the zip, found none.")
         try:
             archive = zipfile.ZipFile(self.path)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise FileError(self.path, None, f"expected an intact zip file, found: {error}. Fetch it again.") from None
         with archive:
             try:
                 if archive.getinfo(self._members[name]).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                     raise NotImplementedError("another compression")
                 member = archive.open(self._members[name])
-            except (RuntimeError, KeyError, *_DAMAGED) as error:
+            except (RuntimeError, KeyError, *DAMAGED) as error:
                 problem = f"expected a plain or deflated file in the zip, found: {error}. Unpack it and use the folder."
                 raise FileError(label, None, problem) from None
             with member:

@@ -84,7 +84,11 @@ def _tabbed(lines: Lines, name: str, on_error: OnError) -> Iterator[tuple[int, Q
             continue
         is_first = False
         if not tab or not identifier.strip() or not query.strip() or "\t" in query:
-            on_error(FileError(name, line, f"expected an id, a tab and the text of a topic, found {shown(text)}."))
+            on_error(
+                FileError(
+                    name, line, f"expected an id, a tab and the text of a topic, found {shown(text)}; mend the line."
+                )
+            )
             continue
         yield line, Query(identifier, query)
 
@@ -122,7 +126,9 @@ def _topics(events: Iterable[_Event], name: str, on_error: OnError) -> Iterator[
             topic.append(event)
         elif event.tag or (event.text.strip() and not _ONLY_TAGS.fullmatch(event.text)):
             found = shown(event.text.strip() or f"<{event.tag}>")
-            on_error(FileError(name, event.line, f"expected <top> before all else of a topic, found {found}."))
+            on_error(
+                FileError(name, event.line, f"expected <top> before all else of a topic, found {found}; begin it so.")
+            )
     if topic is not None:
         yield start, topic
 
@@ -133,23 +139,23 @@ def _query(events: Iterable[_Event], name: str, start: int) -> Query:
     for event in events:
         if event.tag:
             if event.tag in ("num", "title") and event.tag in parts:
-                problem = f"expected one <{event.tag}> a topic, found another in the topic that begins at line {start}."
-                raise FileError(name, event.line, problem)
+                problem = f"expected one <{event.tag}> a topic, found another in the topic that begins at line {start}"
+                raise FileError(name, event.line, f"{problem}; part them.")
             tag = event.tag if event.tag[0] != "/" else ""
             parts.setdefault(tag, [])
         elif tag:
             parts[tag].append(event.text)
         elif event.text.strip():
             found = shown(event.text.strip())
-            raise FileError(name, event.line, f"expected a tag such as <num> or <title>, found {found}.")
+            raise FileError(name, event.line, f"expected a tag such as <num> or <title>, found {found}; tag the text.")
     texts = {tag: text for tag, pieces in parts.items() if (text := _folded(tag, pieces))}
     identifier, title = texts.pop("num", ""), texts.pop("title", "")
     if not identifier:
-        raise FileError(name, start, "expected a <num> with the topic's number, found none.")
+        raise FileError(name, start, "expected a <num> with the topic's number, found none; add it.")
     text = title or texts.get("desc", "")
     if not text:
         raise FileError(
-            name, start, f"expected a <title> or <desc> with text in topic {shown(identifier)}, found none."
+            name, start, f"expected a <title> or <desc> with text in topic {shown(identifier)}, found none; add it."
         )
     return Query(identifier, text, {_NAMES.get(tag, tag): text for tag, text in texts.items()})
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import count
 from math import isfinite
-from typing import IO
 
 from judging.errors import FileError, UserError
 from judging.formats.fields import Warn, parse_grade, refuse_white_space, shown, unique_pairs, whole_number
@@ -65,7 +64,9 @@ def read_run(
             first = seen.add(hit.query, hit.document, line)
             if first != line:
                 pair = f"document {shown(hit.document)} in query {shown(hit.query)}"
-                problem = f"expected every document once a query, found {pair} here and at line {first}."
+                problem = (
+                    f"expected every document once a query, found {pair} here and at line {first}; remove one of them."
+                )
                 raise FileError(name, line, problem)
         except FileError as error:
             on_error(error)
@@ -76,7 +77,7 @@ def read_run(
 def _hit(fields: list[bytes], name: str, line: int) -> RunLine:
     rank = whole_number(fields[3])
     if rank is None:
-        raise FileError(name, line, f"expected a whole number as rank, found {shown(fields[3])}.")
+        raise FileError(name, line, f"expected a whole number as rank, found {shown(fields[3])}; number them from 1.")
     score = _score(fields[4], name, line)
     return RunLine(fields[0].decode(), fields[2].decode(), rank, score, fields[5].decode(), line)
 
@@ -87,7 +88,9 @@ def _score(field: bytes, name: str, line: int) -> float:
     except ValueError:
         score = float("nan")
     if not isfinite(score) or b"_" in field:
-        raise FileError(name, line, f"expected a finite number as score, found {shown(field)}.")
+        raise FileError(
+            name, line, f"expected a finite number as score, found {shown(field)}; mend or remove the line."
+        )
     return score
 
 
@@ -101,7 +104,9 @@ def _columns(
         if len(fields) == wanted:
             yield line, fields
         elif fields:
-            problem = f"expected {wanted} columns ({expected}), got {len(fields)}: {shown(raw)}."
+            problem = (
+                f"expected {wanted} columns ({expected}), got {len(fields)}: {shown(raw)}; mend or remove the line."
+            )
             on_error(FileError(name, line, problem))
 
 
@@ -145,19 +150,19 @@ def _unpack(documents: bytes, lines: list[int] | range) -> dict[str, int]:
     return dict(zip(documents.decode().split(" "), lines, strict=True))
 
 
-def write_qrels(stream: IO[bytes], qrels: Iterable[Qrel]) -> None:
-    """Writes TREC qrels, sorted by the code points of query and document.
+def qrels_lines(qrels: Iterable[Qrel]) -> Iterator[bytes]:
+    """The lines of TREC qrels, sorted by the code points of query and document.
 
     UserError for an id that is empty or holds white space.
     """
     for qrel in sorted(qrels, key=lambda qrel: (qrel.query, qrel.document)):
         refuse_white_space(qrel.query, "query")
         refuse_white_space(qrel.document, "document")
-        stream.write(f"{qrel.query} 0 {qrel.document} {qrel.grade}\n".encode())
+        yield f"{qrel.query} 0 {qrel.document} {qrel.grade}\n".encode()
 
 
-def write_run(stream: IO[bytes], lines: Iterable[RunLine]) -> None:
-    """Writes a TREC run in the order given; the rank counts the lines of each query from 1.
+def run_lines(lines: Iterable[RunLine]) -> Iterator[bytes]:
+    """The lines of a TREC run in the order given; the rank counts the lines of each query from 1.
 
     Scores are written so that they read back as the same float. White space in a tag becomes ``-``, an empty tag is
     written as ``run``.
@@ -172,4 +177,4 @@ def write_run(stream: IO[bytes], lines: Iterable[RunLine]) -> None:
             raise UserError(f"A run needs a finite number as score; found {line.score} for {pair}.")
         rank = next(ranks.setdefault(line.query, count(1)))
         tag = "-".join(line.tag.split()) or "run"
-        stream.write(f"{line.query} Q0 {line.document} {rank} {float(line.score)!r} {tag}\n".encode())
+        yield f"{line.query} Q0 {line.document} {rank} {float(line.score)!r} {tag}\n".encode()

@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseError
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from tqdm import tqdm
 
 from judging.errors import UserError
+from judging.formats.lines import Progress
 from judging.measures.intervals import Interval
 
 T = TypeVar("T")
@@ -44,7 +45,7 @@ class StepCommand(BaseCommand):
         except UserError as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:
-            if advice := _advice_on_database():
+            if advice := _advice_on_database(error):
                 raise CommandError(advice) from error
             raise
         except OSError as error:
@@ -62,6 +63,24 @@ class StepCommand(BaseCommand):
     def track(self, items: Iterable[T], total: int | None, what: str) -> Iterable[T]:
         """A progress bar on a terminal, nothing in a file or a pipe."""
         return tqdm(items, total=total, desc=what, disable=None, file=sys.stderr, dynamic_ncols=True, leave=False)
+
+    def meter(self, read: Callable[[Progress], Iterable[T]], size: int, what: str) -> Iterable[T]:
+        """The same of a file: bytes of all its bytes, and how many records they were."""
+        if not size:
+            yield from self.track(read(lambda _more: None), None, what)
+            return
+        count = 0
+        with tqdm(
+            total=size, unit="B", unit_scale=True, disable=None, file=sys.stderr, dynamic_ncols=True, leave=False
+        ) as bar:
+
+            def tell(more: int) -> None:
+                bar.set_postfix_str(f"{count:,} {what}", refresh=False)
+                bar.update(more)
+
+            for item in read(tell):
+                count += 1
+                yield item
 
     @contextmanager
     def bytes_bar(self, what: str) -> Iterator[Callable[[int, int | None], None]]:
@@ -97,14 +116,20 @@ class StepCommand(BaseCommand):
             self.say("  ".join(line).rstrip())
 
 
-def _advice_on_database() -> str:
-    """What a database that was not set up lacks; empty where nothing is missing."""
+def _advice_on_database(problem: DatabaseError) -> str:
+    """What a database that was not set up lacks, or that it broke off; empty where the fault is not the database's."""
     try:
         executor = MigrationExecutor(connection)
     except DatabaseError as error:
         return f"The database does not answer; DATABASE_URL says which one is used. {str(error).strip()}"
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return "The database is not set up for this version: python manage.py migrate"
+    if isinstance(problem, OperationalError | InterfaceError):
+        reason = " ".join(str(problem).split()).rstrip(".")
+        return (
+            f"The database broke off: {reason}. What was not finished is undone, what was finished is kept; "
+            "give the command again."
+        )
     return ""
 
 

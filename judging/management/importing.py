@@ -34,7 +34,7 @@ class ImportCommand(StepCommand):
             "relevant_from": options["relevant_from"],
             "exclude_self": options["exclude_self"],
             "replace": options["replace"],
-            "track": self.track,
+            "meter": self.meter,
         }
 
     def describe(self, report: ImportReport) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
 from judging.steps import lookup
@@ -15,9 +15,10 @@ def add_policy_arguments(parser: ArgumentParser) -> None:
         help="let this LLM judge's grades fill what no person has judged; may be given several times, first one first",
     )  # fmt: skip
     parser.add_argument(
-        "--no-duplicates", action="store_true", help="do not copy grades to documents of exactly the same text"
-    )
+        "--expand-duplicates", action=BooleanOptionalAction, default=True,
+        help="copy grades to documents of exactly the same text (default: yes)",
+    )  # fmt: skip
 
 
 def policy_of(options: dict[str, Any]) -> Policy:
-    return Policy(llm=tuple(lookup.llm_judge(name) for name in options["llm"]), duplicates=not options["no_duplicates"])
+    return Policy(llm=tuple(lookup.llm_judge(name) for name in options["llm"]), duplicates=options["expand_duplicates"])

@@ -67,6 +67,11 @@ class Judge(models.Model):
         return self.name
 
     @property
+    def is_calibrated(self) -> bool:
+        """Whether it is an LLM's expected grades, cut at thresholds that were fitted to people's labels."""
+        return "thresholds" in self.configuration
+
+    @property
     def label(self) -> str:
         """The name, with the start of the fingerprint where two judges could share it."""
         return f"{self.name} · {self.fingerprint[:8]}" if self.fingerprint else self.name

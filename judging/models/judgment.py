@@ -28,7 +28,7 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
     def of(self, collection: Collection) -> JudgmentQuerySet:
         return self.filter(query__collection=collection)
 
-    def original(self, collection: Collection) -> JudgmentQuerySet:
+    def original(self, collection: Collection | int) -> JudgmentQuerySet:
         return self.filter(judge__kind=Judge.Kind.QRELS, judge__collection=collection)
 
     def by_people(self) -> JudgmentQuerySet:
@@ -51,6 +51,8 @@ class Judgment(models.Model):
     comment = models.TextField(_("comment"), blank=True)
     seconds = models.FloatField(_("seconds"), null=True, blank=True)
     truncated = models.BooleanField(_("document was cut"), default=False)
+    prompt_tokens = models.PositiveIntegerField(_("tokens read"), null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(_("tokens written"), null=True, blank=True)
     assisted = models.BooleanField(
         _("assisted"), default=False, help_text=_("The person saw an LLM label before giving this one.")
     )

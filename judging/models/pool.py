@@ -14,11 +14,16 @@ from judging.models.lease import Leased
 from judging.models.run import Run
 
 
+def may_judge(annotator: Judge | int, *, pool: str = "pk") -> Q:
+    """Whether the person may judge in the pool that ``pool`` leads to from the rows that are filtered."""
+    members = Pool.annotators.through.objects.filter(pool=OuterRef(pool))
+    return ~Exists(members) | Exists(members.filter(judge=annotator))
+
+
 class PoolQuerySet(models.QuerySet["Pool"]):
-    def open_to(self, annotator: Judge) -> PoolQuerySet:
+    def open_to(self, annotator: Judge | int) -> PoolQuerySet:
         """Pools in which this person may judge: those without people of their own are everybody's."""
-        members = Pool.annotators.through.objects.filter(pool=OuterRef("pk"))
-        return self.filter(~Exists(members) | Exists(members.filter(judge=annotator)))
+        return self.filter(may_judge(annotator))
 
 
 class Pool(models.Model):
@@ -161,28 +166,3 @@ class Skip(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pair_id} by {self.annotator_id}"
-
-
-class PrefillTask(Leased):
-    """One pair to be read by one LLM, claimed by a worker for a time. What came of it is the judgment."""
-
-    judge = models.ForeignKey(Judge, models.CASCADE, related_name="prefill_tasks", db_index=False)
-    pair = models.ForeignKey(Pair, models.CASCADE, related_name="prefill_tasks")
-    worker = models.CharField(max_length=200, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-
-    class Meta:
-        verbose_name = _("pre-fill task")
-        constraints = [
-            models.UniqueConstraint(fields=["judge", "pair"], name="prefill_once"),
-            models.CheckConstraint(
-                condition=Q(state="leased", leased_until__isnull=False)
-                | Q(state__in=["free", "done"], leased_until__isnull=True),
-                name="prefill_state",
-            ),
-        ]
-        # Serves the search for what may be claimed next.
-        indexes = [models.Index(fields=["judge", "state", "leased_until"], name="prefill_claim")]
-
-    def __str__(self) -> str:
-        return f"{self.judge_id} {self.pair_id}: {self.state}"

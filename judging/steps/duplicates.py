@@ -6,11 +6,20 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from django.core.cache import caches
+from django.db.models import Count, Max
+
+from judging.errors import UserError
 from judging.formats.near_duplicates import near_duplicates
 from judging.formats.records import Document as Record
 from judging.models import Collection, Document
+from judging.models.collection import DocumentQuerySet
+from judging.steps.corpus import read_corpus
 from judging.steps.merge import Policy, merge
 from judging.steps.progress import Track, quiet
+
+# Texts that are compared in about three seconds.
+_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +55,8 @@ def duplicates(*, collection: Collection, near: float | None = None, track: Trac
     """The groups of documents that share their text, ordered by their first document.
 
     With ``near``, a resemblance above 0 and at most 1, also those whose texts differ in a few words; all texts are read
-    for that. Judged is what the original qrels, an adjudication or the people's majority grade; LLMs and copied grades
-    do not count.
+    for that, once for each corpus and threshold. Judged is what the original qrels, an adjudication or the people's
+    majority grade; LLMs and copied grades do not count.
 
     Raises: UserError for a threshold that is none.
     """
@@ -72,8 +81,36 @@ def _exact(collection: Collection) -> list[tuple[str, ...]]:
 
 
 def _near(collection: Collection, threshold: float, track: Track) -> list[tuple[str, ...]]:
-    own = Document.objects.filter(collection=collection, in_corpus=True, is_empty=False).order_by("pk")
-    rows = own.values_list("docid", "title", "text").iterator()
-    texts = ((docid, Record(docid, title, text).full_text) for docid, title, text in rows)
-    groups = near_duplicates(track(texts, own.count(), "documents compared"), threshold=threshold)
-    return [tuple(sorted(docids)) for docids in groups]
+    """The groups as found before, by whatever process; else found now and kept."""
+    if not 0 < threshold <= 1:
+        raise UserError(f"A threshold of resemblance lies above 0 and is at most 1; found {threshold}.")
+    cache, key = caches["near_duplicates"], _key(collection, threshold)
+    known: list[tuple[str, ...]] | None = cache.get(key)
+    if known is None:
+        total = _readable(collection).count()
+        texts = ((docid, Record(docid, title, text).full_text) for docid, title, text in read_corpus(collection, _TEXT))
+        groups = near_duplicates(track(texts, total, "documents compared"), threshold=threshold)
+        known = [tuple(sorted(docids)) for docids in groups]
+        cache.set(key, known)
+    return known
+
+
+_TEXT = ("docid", "title", "text")
+
+
+def near_takes_long(collection: Collection, threshold: float) -> bool:
+    """Whether the near duplicates would have to be looked for among more texts than a page can wait for."""
+    if caches["near_duplicates"].has_key(_key(collection, threshold)):
+        return False
+    return _readable(collection).count() > _AT_ONCE
+
+
+def _readable(collection: Collection) -> DocumentQuerySet:
+    return Document.objects.filter(collection=collection, in_corpus=True, is_empty=False)
+
+
+def _key(collection: Collection, threshold: float) -> str:
+    state = _readable(collection).aggregate(count=Count("pk"), newest=Max("pk"))
+    return (
+        f"{collection.pk}:{collection.corpus_digest.replace(' ', '_')}:{state['count']}:{state['newest']}:{threshold:g}"
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judging.formats import records
@@ -16,11 +17,12 @@ _DOCUMENTS = 100
 
 @dataclass(slots=True)
 class Counts:
-    """``changed`` are those whose text, title or metadata is another one, or whose grade."""
+    """``changed`` are those whose text, title or metadata is another one, or whose grade; ``gone`` the keys removed."""
 
     added: int = 0
     removed: int = 0
     changed: int = 0
+    gone: Sequence[int] = ()
 
 
 @dataclass(slots=True)
@@ -45,35 +47,41 @@ def _phrase(what: str, counts: Counts, changed: str) -> str:
 
 
 def changes_of(
-    collection: Collection,
-    *,
-    documents: Iterable[records.Document],
-    queries: Iterable[records.Query],
-    qrels: Mapping[str, Sequence[records.Qrel]],
+    collection: Collection, *, queries: Iterable[records.Query], qrels: Mapping[str, Sequence[records.Qrel]]
 ) -> Changes:
-    """The difference between what the collection holds and what these records would make of it.
+    """The difference between the queries and qrels that the collection holds and what these records would make of them.
 
-    Documents are compared a hundred at a time, so that a corpus of any size fits. ``queries`` are those that would
-    be kept.
+    ``queries`` are those that would be kept. Of documents nothing is said: ``compared`` counts them.
     """
     changes = Changes(qrels=_qrels(collection, qrels))
-    _compare_documents(collection, documents, changes.documents)
     _compare_queries(collection, queries, changes.queries)
     return changes
 
 
-def _compare_documents(collection: Collection, documents: Iterable[records.Document], counts: Counts) -> None:
-    own = Document.objects.filter(collection=collection, in_corpus=True)
-    there = 0
+def compared(
+    collection: Collection, documents: Iterable[records.Document], counts: Counts
+) -> Iterator[list[records.Document]]:
+    """Those documents that the collection lacks or has otherwise, of a hundred at a time; ``counts`` tells them.
+
+    At the end ``counts.gone`` holds the keys of what the documents no longer have. A corpus of any size fits: 16 bytes
+    are kept of each.
+    """
+    own = Document.objects.filter(collection=collection)
+    before = array("q", own.filter(in_corpus=True).values_list("pk", flat=True).iterator(chunk_size=10_000))
+    still = array("q")
     for chunk in lookup.chunks(documents, _DOCUMENTS):
-        rows = own.filter(docid__in=[document.id for document in chunk])
-        old = {docid: rest for docid, *rest in rows.values_list("docid", "title", "text", "metadata")}
-        there += len(old)
-        counts.added += len(chunk) - len(old)
-        counts.changed += sum(
-            old[new.id] != [new.title, new.text, dict(new.metadata)] for new in chunk if new.id in old
-        )
-    counts.removed = own.count() - there
+        rows = own.filter(in_corpus=True, docid__in=[document.id for document in chunk])
+        old = {docid: rest for docid, *rest in rows.values_list("docid", "pk", "title", "text", "metadata")}
+        still.extend(pk for pk, *_ in old.values())
+        fresh = [new for new in chunk if new.id not in old]
+        changed = [
+            new for new in chunk if new.id in old and old[new.id][1:] != [new.title, new.text, dict(new.metadata)]
+        ]
+        counts.added += len(fresh)
+        counts.changed += len(changed)
+        yield fresh + changed
+    counts.gone = sorted(set(before).difference(still))
+    counts.removed = len(counts.gone)
 
 
 def _compare_queries(collection: Collection, queries: Iterable[records.Query], counts: Counts) -> None:

@@ -22,8 +22,8 @@ from judging.formats.text import digest, is_empty
 from judging.models import Collection, Document, Judge, Judgment, Outcome, Query
 from judging.models.bulk import insert_rows
 from judging.steps import lookup
-from judging.steps.import_changes import Changes, changes_of
-from judging.steps.progress import Track, quiet
+from judging.steps.import_changes import Changes, Counts, changes_of, compared
+from judging.steps.progress import Meter, unmetered
 
 
 @dataclass
@@ -60,7 +60,7 @@ class ImportOptions(TypedDict, total=False):
     relevant_from: int | None
     exclude_self: bool
     replace: bool
-    track: Track
+    meter: Meter
 
 
 def import_beir(*, path: Path, **options: Unpack[ImportOptions]) -> ImportReport:
@@ -89,7 +89,7 @@ def import_collection(
     relevant_from: int | None = None,
     exclude_self: bool = False,
     replace: bool = False,
-    track: Track = quiet,
+    meter: Meter = unmetered,
 ) -> ImportReport:
     """Load corpus, the queries of the chosen splits, and their qrels.
 
@@ -117,10 +117,11 @@ def import_collection(
     judged = {qrel.query for rows in qrels.values() for qrel in rows} if chosen else None
     changes = None
     if existing:
-        documents = track(files.documents(), None, "documents compared")
         queries = (query for query in files.queries() if judged is None or query.id in judged)
-        changes = changes_of(existing, documents=documents, queries=queries, qrels=qrels)
-    if existing and not replace:
+        changes = changes_of(existing, queries=queries, qrels=qrels)
+    if existing and changes and not replace:
+        for _ in compared(existing, _metered(files, meter, "documents compared"), changes.documents):
+            continue
         raise UserError(
             f"The collection {slug!r} exists and its files have changed: {_changed_files(existing, checksums)}. "
             f"What would change: {changes}. Give --replace to take the new content over, or --name to load it beside."
@@ -139,11 +140,16 @@ def import_collection(
             },
         )
         report = ImportReport(collection, changes=changes, warnings=warnings)
-        collection.corpus_digest = _import_documents(collection, track(files.documents(), None, "documents"))
+        documents = _metered(files, meter, "documents")
+        collection.corpus_digest = _import_documents(collection, documents, changes.documents if changes else None)
         collection.save(update_fields=["corpus_digest"])
         report.queries_without_qrels = _import_queries(collection, files.queries(), judged)
         _import_qrels(collection, qrels)
     return _describe(report)
+
+
+def _metered(files: CollectionFiles, meter: Meter, what: str) -> Iterable[records.Document]:
+    return meter(lambda progress: files.documents(progress=progress), files.corpus_size(), what)
 
 
 def _choose_splits(files: CollectionFiles, wanted: Sequence[str]) -> list[str]:
@@ -220,42 +226,48 @@ def _changed_files(existing: Collection, checksums: dict[str, str]) -> str:
 _DOCUMENT_FIELDS = ("collection_id", "docid", "title", "text", "metadata", "digest", "is_empty", "in_corpus")
 
 
-def _import_documents(collection: Collection, documents: Iterable[records.Document]) -> str:
-    """Stream the corpus in; the digest of its ids and texts."""
+def _import_documents(collection: Collection, documents: Iterable[records.Document], counts: Counts | None) -> str:
+    """Stream the corpus in, the first or, with ``counts`` of what changes, another; the digest of its ids and texts."""
     whole = hashlib.sha256()
+    count = 0
 
-    def rows() -> Iterator[tuple[Any, ...]]:
+    def digested() -> Iterator[records.Document]:
+        nonlocal count
         for document in documents:
-            title, text = document.title, document.text
             lookup.refuse_long_id(document.id)
-            whole.update(f"{document.id}\0{title}\0{text}\0".encode())
-            key, empty = digest(title, text), is_empty(title, text)
-            yield collection.pk, document.id, title, text, document.metadata, key, empty, True
+            whole.update(f"{document.id}\0{document.title}\0{document.text}\0".encode())
+            count += 1
+            yield document
 
-    if Document.objects.filter(collection=collection).exists():
-        count = _update_documents(collection, rows())
+    if counts is None:
+        insert_rows(Document, _DOCUMENT_FIELDS, (_row(collection, document) for document in digested()))
     else:
-        count = insert_rows(Document, _DOCUMENT_FIELDS, rows())
+        _update_documents(collection, digested(), counts)
     if not count:
         raise UserError(f"{collection.slug}: the corpus holds no document.")
     return whole.hexdigest()
 
 
-def _update_documents(collection: Collection, rows: Iterable[tuple[Any, ...]]) -> int:
+def _row(collection: Collection, document: records.Document) -> tuple[Any, ...]:
+    title, text = document.title, document.text
+    key, empty = digest(title, text), is_empty(title, text)
+    return collection.pk, document.id, title, text, document.metadata, key, empty, True
+
+
+def _update_documents(collection: Collection, documents: Iterable[records.Document], counts: Counts) -> None:
     """Change the documents in place, so that what people said of them stays; those that are gone lose their text."""
-    documents = Document.objects.filter(collection=collection)
-    documents.update(in_corpus=False)
-    count = 0
-    for chunk in lookup.chunks(rows, 100):
+    for changed in compared(collection, documents, counts):
+        rows = (_row(collection, document) for document in changed)
         Document.objects.bulk_create(
-            [Document(**dict(zip(_DOCUMENT_FIELDS, row, strict=True))) for row in chunk],
+            [Document(**dict(zip(_DOCUMENT_FIELDS, row, strict=True))) for row in rows],
             update_conflicts=True,
             unique_fields=("collection", "docid"),
             update_fields=_DOCUMENT_FIELDS[2:],
         )
-        count += len(chunk)
-    documents.filter(in_corpus=False).update(title="", text="", metadata={}, digest=digest("", ""), is_empty=True)
-    return count
+    for keys in lookup.chunks(counts.gone):
+        Document.objects.filter(pk__in=keys).update(
+            title="", text="", metadata={}, digest=digest("", ""), is_empty=True, in_corpus=False
+        )
 
 
 def _import_queries(collection: Collection, queries: Iterable[records.Query], judged: set[str] | None) -> int:

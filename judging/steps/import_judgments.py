@@ -9,20 +9,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from judging.errors import FileError, UserError
 from judging.formats.checksum import checksum
 from judging.formats.judgments import read_judgments
+from judging.formats.lines import size_of
 from judging.formats.records import JudgmentLine
 from judging.formats.scale import Scale
-from judging.models import Collection, Judge, Judgment, JudgmentEvent, Outcome, fingerprint_of
+from judging.models import Collection, Judge, Judgment, JudgmentEvent, Outcome, Query, fingerprint_of
 from judging.models.bulk import insert_rows
 from judging.steps import lookup
 from judging.steps.import_collection import ensure_documents
 from judging.steps.judgments import Said
-from judging.steps.progress import Track, quiet
+from judging.steps.progress import Meter, unmetered
 from judging.steps.slots import fill_slots, forget_person
 
 # Whose labels can be imported; original qrels come with their collection.
@@ -50,7 +51,7 @@ def import_judgments(
     configuration: Mapping[str, Any] | None = None,
     only: str | None = None,
     replace: bool = False,
-    track: Track = quiet,
+    meter: Meter = unmetered,
 ) -> JudgmentsReport:
     """Store a file's labels under the judge of that name; all or nothing.
 
@@ -64,17 +65,26 @@ def import_judgments(
     if kind not in KINDS:
         raise UserError(f"--kind: expected one of {', '.join(KINDS)}, found {kind!r}.")
     warnings: list[str] = []
-    queries = lookup.query_keys(collection)
-    lines = list(track(read_judgments(path, warn=warnings.append, judge=only), None, "lines"))
-    ours = [line for line in lines if line.query in queries]
+    queries, scale = lookup.query_keys(collection), collection.scale
+    lines = meter(
+        lambda progress: read_judgments(path, warn=warnings.append, judge=only, progress=progress),
+        size_of(path),
+        "lines",
+    )
+    ours: list[_Ours] = []
+    left_out = 0
+    for line in lines:
+        if line.query in queries:
+            ours.append((queries[line.query], line.document, _said(line, scale), (line.created_at, line.updated_at)))
+        else:
+            left_out += 1
     if not ours:
         raise FileError(path, None, f"expected judgments of queries of {collection.slug}, found none of them.")
     with transaction.atomic():
         who = _judge(judge, kind, dict(configuration or {}) or {"file": path.name, "sha256": checksum(path)})
-        report = JudgmentsReport(who, left_out=len(lines) - len(ours), warnings=warnings)
-        documents = ensure_documents(collection, {line.document for line in ours})
-        scale = collection.scale
-        said = {(queries[line.query], documents[line.document]): _said(line, scale) for line in ours}
+        report = JudgmentsReport(who, left_out=left_out, warnings=warnings)
+        documents = ensure_documents(collection, {document for _, document, _, _ in ours})
+        said = {(query, documents[document]): one for query, document, one, _ in ours}
         before = _said_before(who, collection)
         if before and not replace:
             if all(before.get(pair) == _content(now) for pair, now in said.items()):
@@ -86,9 +96,12 @@ def import_judgments(
             )
         forget_person(who, collection)
         _withdraw(who, collection, keep=said.keys())
-        stated = {(queries[line.query], documents[line.document]): (line.created_at, line.updated_at) for line in ours}
-        _store(who, said, _times(who, stated), is_first=not before)
-        _record(who, said, changed={pair for pair, now in said.items() if before.get(pair) != _content(now)})
+        stated = {(query, documents[document]): times for query, document, _, times in ours if any(times)}
+        _store(who, said, _Times(who, stated), is_first=not before)
+        if before:
+            _record(who, said, changed={pair for pair, now in said.items() if before.get(pair) != _content(now)})
+        else:
+            _record_all(who, collection)
         report.outcomes = Counter(str(now.outcome) for now in said.values())
         if kind == Judge.Kind.PERSON:
             report.filled_slots = fill_slots(collection)
@@ -109,7 +122,16 @@ def _judge(name: str, kind: str, configuration: dict[str, Any]) -> Judge:
 # The primary keys of a query and a document.
 _Pair = tuple[int, int]
 
+# When a file says that a judgment was made, and last changed.
+_Stated = tuple[datetime | None, datetime | None]
+
+# A line of a query of ours: its key, the document's id, what is said of it, and when.
+_Ours = tuple[int, str, Said, _Stated]
+
 _EVENT_FIELDS = ("outcome", "grade", "comment", "seconds", "assisted")
+
+# What a judgment keeps of an LLM's answer, and its history does not.
+_DETAILS = ("probabilities", "raw", "truncated", "prompt_tokens", "completion_tokens")
 
 
 def _said(line: JudgmentLine, scale: Scale) -> Said:
@@ -129,6 +151,8 @@ def _said(line: JudgmentLine, scale: Scale) -> Said:
         else None,
         raw=raw,
         truncated=line.truncated,
+        prompt_tokens=line.prompt_tokens,
+        completion_tokens=line.completion_tokens,
     )
 
 
@@ -157,25 +181,27 @@ def _withdraw(judge: Judge, collection: Collection, *, keep: Container[_Pair]) -
         Judgment.objects.filter(pk__in=chunk).delete()
 
 
-# When a judgment was first made, and last changed.
-_Times = tuple[datetime, datetime]
+class _Times:
+    """When each judgment was first made, and last changed.
+
+    As the file states it; else the one for the other, the first time kept here, and now.
+    """
+
+    def __init__(self, judge: Judge, stated: Mapping[_Pair, _Stated]) -> None:
+        rows = Judgment.objects.filter(judge=judge).values_list("query", "document", "created_at")
+        self._kept = {(query, document): created for query, document, created in rows}
+        self._stated = stated
+        self._now = timezone.now()
+
+    def __getitem__(self, pair: _Pair) -> tuple[datetime, datetime]:
+        created, updated = self._stated.get(pair, (None, None))
+        return created or self._kept.get(pair) or updated or self._now, updated or created or self._now
 
 
-def _times(judge: Judge, stated: Mapping[_Pair, tuple[datetime | None, datetime | None]]) -> dict[_Pair, _Times]:
-    """The times as the file states them; else the one for the other, the first time kept here, and now."""
-    now = timezone.now()
-    rows = Judgment.objects.filter(judge=judge).values_list("query", "document", "created_at")
-    kept = {(query, document): created for query, document, created in rows}
-    return {
-        pair: (created or kept.get(pair) or updated or now, updated or created or now)
-        for pair, (created, updated) in stated.items()
-    }
-
-
-def _store(judge: Judge, said: Mapping[_Pair, Said], times: Mapping[_Pair, _Times], *, is_first: bool) -> None:
+def _store(judge: Judge, said: Mapping[_Pair, Said], times: _Times, *, is_first: bool) -> None:
     """Store the answers, over earlier ones of the same pairs; a judge's first go the quick way."""
     if is_first:
-        fields = (*_EVENT_FIELDS, "probabilities", "raw", "truncated")
+        fields = (*_EVENT_FIELDS, *_DETAILS)
         insert_rows(
             Judgment,
             ("judge_id", "query_id", "document_id", *fields, "created_at", "updated_at"),
@@ -188,9 +214,7 @@ def _store(judge: Judge, said: Mapping[_Pair, Said], times: Mapping[_Pair, _Time
                 judge=judge,
                 query_id=pair[0],
                 document_id=pair[1],
-                probabilities=one.probabilities,
-                raw=one.raw,
-                truncated=one.truncated,
+                **{name: getattr(one, name) for name in _DETAILS},
                 created_at=times[pair][0],
                 updated_at=times[pair][1],
                 **one.values,
@@ -200,8 +224,21 @@ def _store(judge: Judge, said: Mapping[_Pair, Said], times: Mapping[_Pair, _Time
         batch_size=1_000,
         update_conflicts=True,
         unique_fields=("judge", "query", "document"),
-        update_fields=(*_EVENT_FIELDS, "probabilities", "raw", "truncated", "created_at", "updated_at"),
+        update_fields=(*_EVENT_FIELDS, *_DETAILS, "created_at", "updated_at"),
     )
+
+
+def _record_all(judge: Judge, collection: Collection) -> None:
+    """The first answers of a judge go into the history as they are, without leaving the database."""
+    fields = ", ".join(_EVENT_FIELDS)
+    events, judgments, queries = (model._meta.db_table for model in (JudgmentEvent, Judgment, Query))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {events} (judgment_id, {fields})"  # noqa: S608 (names of ours)
+            f" SELECT id, {fields} FROM {judgments} WHERE judge_id = %s"
+            f" AND query_id IN (SELECT id FROM {queries} WHERE collection_id = %s) ORDER BY id",
+            [judge.pk, collection.pk],
+        )
 
 
 def _record(judge: Judge, said: Mapping[_Pair, Said], *, changed: set[_Pair]) -> None:

@@ -13,13 +13,14 @@ from django.db.models import Exists, OuterRef
 
 from judging.errors import FileError
 from judging.formats.checksum import checksum
+from judging.formats.lines import size_of
 from judging.formats.records import RunLine
 from judging.formats.trec import read_run
 from judging.measures.ranking import rank_order
 from judging.models import Collection, Run
 from judging.steps import lookup
 from judging.steps.import_collection import ensure_documents
-from judging.steps.progress import Track, quiet
+from judging.steps.progress import Meter, unmetered
 from judging.steps.runs import Making, begin_run, complete, keep_hits
 
 
@@ -37,14 +38,14 @@ class RunReport:
 
 
 def import_run(
-    *, collection: Collection, path: Path, name: str | None = None, replace: bool = False, track: Track = quiet
+    *, collection: Collection, path: Path, name: str | None = None, replace: bool = False, meter: Meter = unmetered
 ) -> RunReport:
     """Keep a run made elsewhere. The score decides the order: descending, ties by document id descending.
 
     Queries that the collection lacks are left out and counted; documents that the corpus lacks are kept by their id.
     """
     queries = lookup.query_keys(collection)
-    rankings, others, tag = _read(path, queries, track)
+    rankings, others, tag = _read(path, queries, meter)
     if not rankings:
         found = f"but {min(others)!r} and others." if others else "for the file has no line."
         example = next(iter(queries), "none is loaded")
@@ -97,12 +98,12 @@ class _Ranking:
         return [(keys[docid], score) for docid, score in zip(self.documents, self.scores, strict=True)]
 
 
-def _read(path: Path, queries: Container[str], track: Track) -> tuple[dict[str, _Ranking], set[str], str]:
+def _read(path: Path, queries: Container[str], meter: Meter) -> tuple[dict[str, _Ranking], set[str], str]:
     """The rankings of our queries, the ids of other ones, and the tag."""
     rankings: defaultdict[str, _Ranking] = defaultdict(_Ranking)
     others: set[str] = set()
     tag = ""
-    for line in track(read_run(path), None, "lines"):
+    for line in meter(lambda progress: read_run(path, progress=progress), size_of(path), "lines"):
         if line.query in queries:
             rankings[line.query].add(line)
             tag = tag or line.tag

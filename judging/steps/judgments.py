@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from judging.models import Judge, Judgment, JudgmentEvent, Outcome
+from judging.models.compiled import Compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class Said:
     probabilities: dict[str, float] | None = None
     raw: str = ""
     truncated: bool = False
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
 
     @property
     def values(self) -> dict[str, Any]:
@@ -45,6 +49,8 @@ def say(*, judge: Judge, query_id: int, document_id: int, said: Said) -> Judgmen
         "probabilities": said.probabilities,
         "raw": said.raw,
         "truncated": said.truncated,
+        "prompt_tokens": said.prompt_tokens,
+        "completion_tokens": said.completion_tokens,
         "updated_at": timezone.now(),
     }
     # One statement: update_or_create would look first, and needs savepoints for what happens in between.
@@ -56,6 +62,53 @@ def say(*, judge: Judge, query_id: int, document_id: int, said: Said) -> Judgmen
     )
     JudgmentEvent.objects.create(judgment=judgment, key=said.key, **said.values)
     return judgment
+
+
+@transaction.atomic
+def say_all(*, judge: Judge, said: Mapping[tuple[int, int], Said]) -> int:
+    """As ``say``, of many pairs (query, document) at once; how many. What a pair has already, word for word, stays."""
+    rows = Judgment.objects.filter(judge=judge)
+    before = {(row.query_id, row.document_id): row for row in rows}
+    changed = {pair: one for pair, one in said.items() if pair not in before or _differs(before[pair], one)}
+    now = timezone.now()
+    fields = ("outcome", "grade", "comment", "seconds", "assisted", "probabilities", "raw", "truncated", "updated_at")
+    Judgment.objects.bulk_create(
+        [
+            Judgment(
+                judge=judge,
+                query_id=query,
+                document_id=document,
+                probabilities=one.probabilities,
+                raw=one.raw,
+                truncated=one.truncated,
+                updated_at=now,
+                **one.values,
+            )
+            for (query, document), one in changed.items()
+        ],
+        batch_size=1_000,
+        update_conflicts=True,
+        unique_fields=["judge", "query", "document"],
+        update_fields=fields,
+    )
+    keys = {(query, document): pk for pk, query, document in rows.values_list("pk", "query", "document")}
+    JudgmentEvent.objects.bulk_create(
+        [JudgmentEvent(judgment_id=keys[pair], **one.values) for pair, one in changed.items()], batch_size=1_000
+    )
+    return len(changed)
+
+
+def _differs(row: Judgment, said: Said) -> bool:
+    now = {**said.values, "probabilities": said.probabilities, "raw": said.raw, "truncated": said.truncated}
+    return any(getattr(row, name) != value for name, value in now.items())
+
+
+def said_of(*, judge: Judge, query_id: int, document_id: int) -> Judgment | None:
+    """What the judge says of a pair by now."""
+    return _said_of.first(judge=judge.pk, query=query_id, document=document_id)
+
+
+_said_of = Compiled(lambda judge, query, document: Judgment.objects.filter(judge=judge, query=query, document=document))
 
 
 def said_before(key: UUID) -> Judgment | None:

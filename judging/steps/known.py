@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db import connection
+from django.db.models import QuerySet
+from django.db.models.functions import Collate
+
 from judging.models import Document, Judgment, Query
+from judging.models.compiled import Compiled
 
 
 def known_documents(queries: Sequence[Query], *, most: int = 1) -> dict[int, list[Document]]:
@@ -15,17 +20,32 @@ def known_documents(queries: Sequence[Query], *, most: int = 1) -> dict[int, lis
     if not queries:
         return {}
     collection = queries[0].collection
-    rows = (
-        Judgment.objects.original(collection)
-        .filter(query__in=queries, grade__gte=collection.scale.relevant_from)
-        .filter(document__in_corpus=True, document__is_empty=False)
-        .values_list("query", "grade", "document__docid", "document")
-    )
+    rows = _relevant(collection.pk, collection.scale.relevant_from).filter(query__in=queries)
     best: dict[int, list[int]] = {}
-    # Sorted here, for databases order text in different ways.
-    for query, _grade, _docid, document in sorted(rows, key=lambda row: (row[0], -(row[1] or 0), row[2])):
+    for query, document in rows.values_list("query", "document"):
         if len(of_query := best.setdefault(query, [])) < most:
             of_query.append(document)
     # Texts of those alone: a query may have hundreds of relevant documents.
     documents = Document.objects.in_bulk(pk for of_query in best.values() for pk in of_query)
     return {query: [documents[pk] for pk in of_query] for query, of_query in best.items()}
+
+
+def known_of(query: Query) -> list[Document]:
+    """The first two of one query."""
+    collection = query.collection
+    found = _two_of.all(collection=collection.pk, relevant_from=collection.scale.relevant_from, query=query.pk)
+    return [judgment.document for judgment in found]
+
+
+def _relevant(collection: int, relevant_from: int) -> QuerySet[Judgment]:
+    # By code points: databases order text in different ways.
+    docid = Collate("document__docid", "BINARY" if connection.vendor == "sqlite" else "C")
+    readable = Judgment.objects.filter(document__in_corpus=True, document__is_empty=False)
+    return readable.original(collection).filter(grade__gte=relevant_from).order_by("query", "-grade", docid)
+
+
+_two_of = Compiled(
+    lambda collection, relevant_from, query: (
+        _relevant(collection, relevant_from).filter(query=query).select_related("document")[:2]
+    )
+)

@@ -8,10 +8,13 @@ from typing import TypeVar
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import BigIntegerField
 from django.utils.text import slugify
 
 from judging.errors import UserError
-from judging.models import Collection, Document, Judge, Pool, Query, Run
+from judging.models import Collection, Document, Judge, Pair, Pool, Query, Run
+from judging.models.compiled import Compiled
+from judging.models.pool import may_judge
 
 T = TypeVar("T")
 
@@ -122,7 +125,8 @@ def person_judge(*, name: str) -> Judge:
 
 def judge_of(user: User) -> Judge:
     """The judge that an account is; labels imported under its name before it existed are its own."""
-    if found := Judge.objects.filter(user=user).first():
+    found: Judge | None = getattr(user, "judge", None)
+    if found:
         return found
     judge, _ = _named_person(user.username, user)
     if judge.user_id is None:
@@ -134,8 +138,28 @@ def judge_of(user: User) -> Judge:
     return judge
 
 
+def account(user: int) -> User | None:
+    """An account with the judge that it is, if it is one yet."""
+    return _account.first(user=user)
+
+
+_account = Compiled(lambda user: User.objects.select_related("judge").filter(pk=user))
+
+
 def _named_person(name: str, user: User) -> tuple[Judge, bool]:
     return Judge.objects.get_or_create(kind=Judge.Kind.PERSON, name=name, fingerprint="", defaults={"user": user})
+
+
+def pair_to_judge(pk: int, annotator: Judge) -> Pair | None:
+    """A pair with its pool and collection, if there is one and the person may judge in its pool."""
+    return _pair_to_judge.first(pair=pk, annotator=annotator.pk) if pk <= BigIntegerField.MAX_BIGINT else None
+
+
+_pair_to_judge = Compiled(
+    lambda pair, annotator: (
+        Pair.objects.filter(may_judge(annotator, pool="pool"), pk=pair).select_related("pool__collection").order_by()
+    )
+)
 
 
 def document_keys(of: Collection, docids: Iterable[str]) -> dict[str, int]:

@@ -10,7 +10,11 @@ from django.db.models import QuerySet
 
 from judging.models import Collection, Document, Judge, Judgment
 from judging.steps.consensus import Key, verdicts
+from judging.steps.lookup import chunks
 from judging.steps.tables import Qrels, as_qrels
+
+# Queries that are merged at a time: their judgments are in memory in several forms.
+_QUERIES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,35 +75,39 @@ class Merged:
 
 def merge(*, collection: Collection, policy: Policy | None = None) -> Merged:
     """The augmented qrels under a policy; the default takes everything but LLM grades."""
-    policy = policy or Policy()
-    original = Judgment.objects.original(collection).values_list("query", "document", "grade")
+    merged = Merged([])
+    for chunk in chunks(sorted(collection.queries.values_list("qid", "pk")), _QUERIES):
+        _merge_queries(collection, policy or Policy(), {pk: qid for qid, pk in chunk}, merged)
+    return merged
+
+
+def _merge_queries(collection: Collection, policy: Policy, qids: dict[int, str], into: Merged) -> None:
+    """The same of a few queries, by key, appended: no query says anything of another."""
+    judgments = Judgment.objects.filter(query__in=list(qids))
+    original = judgments.original(collection).values_list("query", "document", "grade")
     merged: dict[Key, tuple[int, str]] = {
         (query, document): (grade, "qrels") for query, document, grade in original if grade is not None
     }
     ties: dict[Key, tuple[int, ...]] = {}
-    for key, verdict in verdicts(Judgment.objects.of(collection)).items():
+    for key, verdict in verdicts(judgments).items():
         if verdict.grade is not None:
             merged.setdefault(key, (verdict.grade, verdict.source))
         elif verdict.is_tie and key not in merged:
             ties[key] = verdict.grades
-    qids = dict(collection.queries.values_list("pk", "qid"))
-    judged = Judgment.objects.of(collection).values("document")
-    docids = dict(Document.objects.filter(pk__in=judged).values_list("pk", "docid"))
+    docids = dict(Document.objects.filter(pk__in=judgments.values("document")).values_list("pk", "docid"))
     if policy.duplicates:
-        docids |= _copy_to_duplicates(collection, merged, ties)
+        docids |= _copy_to_duplicates(_copies_of_judged(collection, judgments), merged, ties)
     for judge in policy.llm:
-        _fill_from(judge, collection, merged, ties)
-    return Merged(
-        sorted(
-            (MergedGrade(qids[q], docids[d], grade, source) for (q, d), (grade, source) in merged.items()),
-            key=lambda row: (row.query, row.document),
-        ),
-        sorted((qids[q], docids[d], grades) for (q, d), grades in ties.items()),
+        _fill_from(judge, judgments, merged, ties)
+    into.grades += sorted(
+        (MergedGrade(qids[q], docids[d], grade, source) for (q, d), (grade, source) in merged.items()),
+        key=lambda row: (row.query, row.document),
     )
+    into.unresolved += sorted((qids[q], docids[d], grades) for (q, d), grades in ties.items())
 
 
 def _copy_to_duplicates(
-    collection: Collection, merged: dict[Key, tuple[int, str]], ties: dict[Key, tuple[int, ...]]
+    copies: QuerySet[Document], merged: dict[Key, tuple[int, str]], ties: dict[Key, tuple[int, ...]]
 ) -> dict[int, str]:
     """Give the grade of a text to its copies; the ids of all documents of such texts.
 
@@ -107,7 +115,7 @@ def _copy_to_duplicates(
     """
     docids: dict[int, str] = {}
     members: defaultdict[bytes, list[int]] = defaultdict(list)
-    for pk, docid, digest in _copies_of_judged(collection).values_list("pk", "docid", "digest"):
+    for pk, docid, digest in copies.values_list("pk", "docid", "digest"):
         docids[pk] = docid
         members[bytes(digest)].append(pk)
     group_of = {pk: digest for digest, pks in members.items() if len(pks) > 1 for pk in pks}
@@ -126,20 +134,25 @@ def _copy_to_duplicates(
     return docids
 
 
-def _copies_of_judged(collection: Collection) -> QuerySet[Document]:
+def _copies_of_judged(collection: Collection, judgments: QuerySet[Judgment]) -> QuerySet[Document]:
     """Documents with the text of a judged one, itself included: few, however large the corpus."""
     readable = Document.objects.filter(collection=collection, in_corpus=True, is_empty=False)
-    judged = readable.filter(pk__in=Judgment.objects.of(collection).values("document"))
+    # Not of ``readable``: told the collection as well, SQLite would look through all of it.
+    judged = Document.objects.filter(pk__in=judgments.values("document"))
     return readable.filter(digest__in=judged.values("digest"))
 
 
 def _fill_from(
-    judge: Judge, collection: Collection, merged: dict[Key, tuple[int, str]], ties: dict[Key, tuple[int, ...]]
+    judge: Judge,
+    judgments: QuerySet[Judgment],
+    merged: dict[Key, tuple[int, str]],
+    ties: dict[Key, tuple[int, ...]],
 ) -> None:
-    rows = Judgment.objects.of(collection).filter(judge=judge).values_list("query", "document", "grade")
+    source = f"llm:{judge.label}"
+    rows = judgments.filter(judge=judge).values_list("query", "document", "grade")
     for query, document, grade in rows:
         if grade is not None and (query, document) not in ties:
-            merged.setdefault((query, document), (grade, f"llm:{judge.label}"))
+            merged.setdefault((query, document), (grade, source))
 
 
 def llm_judges_of(collection: Collection) -> Sequence[Judge]:

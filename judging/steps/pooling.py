@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from judging.errors import UserError
-from judging.models import Assignment, Collection, Hit, Judgment, Pair, Pool, Query, Run, TrainingPair
-from judging.models.bulk import insert_rows
+from judging.models import Assignment, Collection, Document, Hit, Judgment, Pair, Pool, Query, Run, TrainingPair
+from judging.models.bulk import insert_rows, refresh_statistics
 from judging.steps import lookup
 from judging.steps.consensus import Key
 from judging.steps.drawing import ByUncertainty, Chance, draw_pairs
@@ -109,6 +109,7 @@ def open_pool(*, collection: Collection, runs: Sequence[Run], name: str | None =
         pair.pool = pool
     TrainingPair.objects.bulk_create(options.training)
     fill_slots(collection)
+    refresh_statistics(Document, Query, Pair, Assignment, Judgment)
     return pool
 
 

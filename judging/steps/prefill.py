@@ -1,7 +1,7 @@
 """the LLM pre-fills: an LLM judges the pairs of a pool, by any number of workers together.
 
-Each pair is a task that a worker claims for a time. What was judged stays judged, whatever happens next; the task of a
-killed worker comes free when its lease runs out.
+Each pair is a task that a worker claims for a time and renews while it lives. What was judged stays judged, whatever
+happens next; the tasks of a killed worker come free when their lease runs out.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ import secrets
 import socket
 import time
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import timedelta
 
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from judging.engines.llm import Prompt, open_llm
+from judging.engines.llm import Prompt, Server, Usage, usage_of
 from judging.engines.llm.base import Answer, LanguageModel, Question
 from judging.errors import UserError
 from judging.formats import records
-from judging.models import (
-    Document,
-    Judge,
-    Judgment,
-    LeaseState,
-    Outcome,
-    Pair,
-    Pool,
-    PrefillTask,
-    fingerprint_of,
-)
-from judging.models.bulk import insert_rows
+from judging.models import Document, Judge, LeaseState, Outcome, Pair, Pool, PrefillJob, PrefillTask, fingerprint_of
 from judging.models.lease import LeaseQuerySet
-from judging.steps.judgments import Said, say
+from judging.models.prefill import worker_lease
+from judging.steps.examples import refuse_known_pairs
+from judging.steps.heartbeat import beating
 from judging.steps.known import known_documents
+from judging.steps.prefill_options import LlmOptions, Order, PrefillOptions
+from judging.steps.prefill_tasks import claim, keep, queue, renew, tasks_of
 from judging.steps.progress import Track, quiet
+from judging.steps.urgency import arrange
 
-# Long enough for a batch on a slow machine, short enough that a killed worker's pairs do not wait for long.
-LEASE = timedelta(minutes=10)
+__all__ = [
+    "LlmOptions",
+    "Order",
+    "PrefillOptions",
+    "PrefillReport",
+    "judge_pool",
+    "llm_judge",
+    "prefill",
+    "questions",
+    "queue",
+]
 
 # Pairs claimed at a time, at most: enough to fill a batch.
 BATCH = 16
@@ -50,41 +50,34 @@ BATCH = 16
 # Fewer are claimed while a batch takes longer than this, for a kill loses the batch in hand.
 BATCH_SECONDS = 20.0
 
-# After so many tries a pair is kept as failed, with the reason.
-ATTEMPTS = 2
+# So many failures in a row are no accident of single pairs: what is wrong would only be paid for again and again.
+FAILURES_IN_A_ROW = 20
 
 
 @dataclass
 class PrefillReport:
+    """``usage`` counts the tokens of what was kept; ``already`` was judged before, by whatever worker."""
+
     judge: Judge
     outcomes: Counter[str] = field(default_factory=Counter)
+    usage: Usage = field(default_factory=Usage)
     already: int = 0
     held_by_others: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PrefillOptions:
-    model: str
-    prompt: str = "pointwise"
-    revision: str | None = None
-    dtype: str = "auto"
-    limit: int | None = None
-    retry_failed: bool = False
-
-
 def prefill(*, pool: Pool, options: PrefillOptions, track: Track = quiet) -> PrefillReport:
-    """Have an LLM judge the pairs of a pool that it has not judged yet, in the order in which people get them.
+    """Have an LLM judge the pairs of a pool that it has not judged yet.
 
     Raises: UserError for a model or a prompt that cannot be used. What was judged before stays.
     """
-    llm = open_llm(
-        options.model,
-        prompt=options.prompt,
-        scale=pool.collection.scale,
-        revision=options.revision,
-        dtype=options.dtype,
+    return judge_pool(
+        llm=options.llm.start(pool.collection.scale),
+        pool=pool,
+        limit=options.limit,
+        retry_failed=options.retry_failed,
+        order=options.order,
+        track=track,
     )
-    return judge_pool(llm=llm, pool=pool, limit=options.limit, retry_failed=options.retry_failed, track=track)
 
 
 def judge_pool(
@@ -93,20 +86,27 @@ def judge_pool(
     pool: Pool,
     limit: int | None = None,
     retry_failed: bool = False,
+    order: Order | None = None,
+    job: PrefillJob | None = None,
     track: Track = quiet,
 ) -> PrefillReport:
-    """As ``prefill``, with the LLM at hand. ``limit`` stops after so many pairs."""
+    """As ``prefill``, with the LLM at hand. ``limit`` stops after so many pairs; a ``job`` has a limit of its own."""
     if limit is not None and limit < 1:
         raise UserError(f"--limit: expected at least 1, found {limit}.")
+    if isinstance(prompt := getattr(llm, "prompt", None), Prompt):
+        refuse_known_pairs(prompt=prompt, pool=pool)
     judge = llm_judge(llm)
     queue(pool=pool, judge=judge, retry_failed=retry_failed)
-    tasks = PrefillTask.objects.filter(judge=judge, pair__pool=pool)
+    order = order or Order()
+    arrange(pool=pool, judge=judge, first=order.first, uncertain_judge=order.uncertain_judge)
+    tasks = tasks_of(pool, judge)
     report = PrefillReport(judge, already=tasks.filter(state=LeaseState.DONE).count())
     waiting = tasks.available().count()
     total = waiting if limit is None else min(waiting, limit)
-    with closing(_work(llm, judge, tasks, limit)) as outcomes:
-        for outcome in track(outcomes, total, f"pairs judged by {judge.name}"):
-            report.outcomes[outcome] += 1
+    with closing(_work(llm, judge, tasks, limit, job)) as answers:
+        for answer in track(answers, total, f"pairs judged by {judge.name}"):
+            report.outcomes[answer.outcome] += 1
+            report.usage += usage_of([answer])
     report.held_by_others = tasks.filter(state=LeaseState.LEASED, leased_until__gte=timezone.now()).count()
     return report
 
@@ -128,64 +128,58 @@ def _prompt_text(llm: LanguageModel) -> str:
     return "\n\n".join(f"[{role}]\n{text}" for role, text in prompt.turns) if isinstance(prompt, Prompt) else ""
 
 
-@transaction.atomic
-def queue(*, pool: Pool, judge: Judge, retry_failed: bool = False) -> int:
-    """Make a task of each pair that has none for this judge; how many. Pairs that it judged elsewhere are done.
-
-    ``retry_failed`` frees the pairs that were kept as failed.
-    """
-    # Workers that start together make the tasks one after another, not twice.
-    Judge.objects.select_for_update().get(pk=judge.pk)
-    tasks = PrefillTask.objects.filter(judge=judge, pair__pool=pool)
-    judged = set(Judgment.objects.of(pool.collection).filter(judge=judge).values_list("query", "document"))
-    known = set(tasks.values_list("pair", flat=True))
-    pairs = pool.pairs.filter(document__in_corpus=True).values_list("pk", "query", "document")
-    count = insert_rows(
-        PrefillTask,
-        ("judge_id", "pair_id", "state"),
-        (
-            (judge.pk, pk, (LeaseState.DONE if (query, document) in judged else LeaseState.FREE).value)
-            for pk, query, document in pairs
-            if pk not in known
-        ),
-    )
-    said = Judgment.objects.filter(judge=judge, query=OuterRef("pair__query"), document=OuterRef("pair__document"))
-    failed = said.filter(outcome=Outcome.FAILED)
-    tasks.filter(Exists(said) & ~Exists(failed), state=LeaseState.FREE).update(state=LeaseState.DONE)
-    if retry_failed:
-        tasks.filter(Exists(failed), state=LeaseState.DONE).update(state=LeaseState.FREE, attempts=0)
-    return count
-
-
 def _work(
-    llm: LanguageModel, judge: Judge, tasks: LeaseQuerySet[PrefillTask], limit: int | None
-) -> Generator[str, None, None]:
-    """Claim, ask and keep, until nothing can be claimed or ``limit`` pairs are kept; the outcome of each.
+    llm: LanguageModel,
+    judge: Judge,
+    tasks: LeaseQuerySet[PrefillTask],
+    limit: int | None,
+    job: PrefillJob | None,
+) -> Generator[Answer, None, None]:
+    """Claim, ask and keep, until nothing can be claimed or ``limit`` pairs are kept; each answer.
 
     However it ends, Ctrl-C included, what was claimed and not answered is free for the next worker at once.
     """
     worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-    kept, size = 0, 1
-    while limit is None or kept < limit:
-        wanted = size if limit is None else min(size, limit - kept)
-        claimed = tasks.order_by(*_ORDER).claim(lease=LEASE, limit=wanted, worker=worker)
-        if not claimed:
-            return
-        mine = PrefillTask.objects.filter(pk__in=claimed, worker=worker, state=LeaseState.LEASED)
-        started = time.monotonic()
-        try:
-            batch = list(mine.select_related("pair__query", "pair__document").order_by(*_ORDER))
-            answers = llm.judge(questions([task.pair for task in batch]))
-            for task, answer in zip(batch, answers, strict=True):
-                if _keep(judge, mine.filter(pk=task.pk), task, answer):
-                    kept += 1
-                    yield answer.outcome
-        finally:
-            mine.update(state=LeaseState.FREE, leased_until=None)
-        size = min(BATCH, 2 * size) if time.monotonic() - started < BATCH_SECONDS else max(1, size // 2)
+    kept, size, failures, most = 0, 1, 0, _at_a_time(llm)
+    with beating(lambda: renew(worker), every=worker_lease().total_seconds() / 4):
+        while limit is None or kept < limit:
+            wanted = size if limit is None else min(size, limit - kept)
+            claimed = claim(tasks, wanted=wanted, worker=worker, job=job)
+            if not claimed:
+                return
+            mine = PrefillTask.objects.filter(pk__in=claimed, worker=worker, state=LeaseState.LEASED)
+            started = time.monotonic()
+            try:
+                batch = list(mine.select_related("pair__query", "pair__document").order_by(*PrefillTask.ORDER))
+                answers = llm.judge(questions([task.pair for task in batch]))
+                for task, answer in zip(batch, answers, strict=True):
+                    failures = failures + 1 if _is_trouble(answer) else 0
+                    if keep(judge=judge, mine=mine.filter(pk=task.pk), task=task, answer=answer):
+                        kept += 1
+                        yield answer
+            finally:
+                mine.update(state=LeaseState.FREE, leased_until=None)
+            if failures >= FAILURES_IN_A_ROW:
+                raise UserError(_gave_up(failures, answer))
+            size = min(most, 2 * size) if time.monotonic() - started < BATCH_SECONDS else max(1, size // 2)
 
 
-_ORDER = ("pair__query_position", "pair__best_rank", "pair")
+def _at_a_time(llm: LanguageModel) -> int:
+    """The most to claim: for a server twice what it is asked at a time, so that it never waits for us."""
+    server = getattr(llm, "server", None)
+    return max(BATCH, 2 * server.concurrency) if isinstance(server, Server) else BATCH
+
+
+def _is_trouble(answer: Answer) -> bool:
+    """Whether asking failed. A question that cannot be asked at all, which took no time, is the pair's own trouble."""
+    return answer.outcome == Outcome.FAILED and answer.seconds is not None
+
+
+def _gave_up(failures: int, latest: Answer) -> str:
+    return (
+        f"{failures} answers in a row failed, the latest with: {latest.raw.rstrip('.') or 'no reason given'}. What was "
+        "judged is kept. Mend what is wrong, then have the failed pairs tried again."
+    )
 
 
 def questions(pairs: Sequence[Pair]) -> list[Question]:
@@ -203,36 +197,3 @@ def questions(pairs: Sequence[Pair]) -> list[Question]:
 
 def _document(row: Document) -> records.Document:
     return records.Document(row.docid, row.title, row.text)
-
-
-@transaction.atomic
-def _keep(judge: Judge, mine: QuerySet[PrefillTask], task: PrefillTask, answer: Answer) -> bool:
-    """Whether the answer was kept: the judgment and the end of its task, together.
-
-    A failure is tried once more before it is kept. A task whose lease ran out meanwhile may be another worker's now; it
-    will answer.
-    """
-    if answer.outcome == Outcome.FAILED and task.attempts + 1 < ATTEMPTS:
-        mine.update(state=LeaseState.FREE, leased_until=None, attempts=F("attempts") + 1)
-        return False
-    if not mine.update(state=LeaseState.DONE, leased_until=None):
-        return False
-    say(
-        judge=judge,
-        query_id=task.pair.query_id,
-        document_id=task.pair.document_id,
-        said=Said(
-            outcome=answer.outcome,
-            grade=answer.grade,
-            probabilities=_keys_as_text(answer.probabilities),
-            raw=answer.raw,
-            seconds=answer.seconds,
-            truncated=answer.truncated,
-        ),
-    )
-    return True
-
-
-def _keys_as_text(probabilities: Mapping[int, float] | None) -> dict[str, float] | None:
-    """JSON keys are text."""
-    return None if probabilities is None else {str(grade): value for grade, value in probabilities.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import ftfy
 
@@ -19,6 +20,8 @@ FOLD_AFTER = 2_500
 
 # A text in one encoding read as another looks odd all over, so its start tells whether a long one needs repair.
 _START = 50_000
+
+_KEPT_UP_TO = 10_000
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 
@@ -48,16 +51,24 @@ class Reading:
 
 def reading(*, document: Document, query: Query, collection: Collection) -> Reading:
     """A document for the eyes of somebody who judges it for a query."""
-    terms = frozenset(analyzer_for(collection.language).terms(query.text))
-    text = _repaired(document.text)
+    read = _read if len(document.text) <= _KEPT_UP_TO else _read.__wrapped__
+    return read(document.docid, document.title, document.text, query.text, collection.language)
+
+
+# A document comes to each of those who judge it, and the known one with every document of its query. By content, so
+# that what an import has changed is read anew. Long texts are left out: a few hundred could take much memory.
+@lru_cache(maxsize=500)
+def _read(docid: str, title: str, text: str, asked: str, language: str) -> Reading:
+    terms = frozenset(analyzer_for(language).terms(asked))
+    text = _repaired(text)
     start, rest = _fold(text)
     return Reading(
-        docid=document.docid,
-        title=_marked(_repaired(document.title), terms, collection.language),
-        start=[_marked(part, terms, collection.language) for part in _paragraphs(start)],
-        rest=[_marked(part, terms, collection.language) for part in _paragraphs(rest)],
+        docid=docid,
+        title=_marked(_repaired(title), terms, language),
+        start=[_marked(part, terms, language) for part in _paragraphs(start)],
+        rest=[_marked(part, terms, language) for part in _paragraphs(rest)],
         characters=len(text),
-        language=collection.language,
+        language=language,
     )
 
 

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from judging.errors import UserError
 from judging.models import Assignment, Judge, Judgment, LeaseState, Outcome, Pair, Pool, Skip
+from judging.models.compiled import Compiled
 from judging.models.lease import LeaseQuerySet
 from judging.steps import probes
-from judging.steps.judgments import Said, said_before, say
+from judging.steps.judgments import Said, said_before, said_of, say
 from judging.steps.slots import fill_elsewhere, servable
 from judging.steps.texts import has_judged_text
 
@@ -54,13 +56,7 @@ def next_pair(*, pool: Pool, annotator: Judge) -> Pair | None:
 def in_hand(*, pool: Pool, annotator: Judge) -> Pair | None:
     """The first of the pairs that are leased to the person."""
     require_open(pool)
-    held = servable(pool).filter(annotator=annotator, state=LeaseState.LEASED)
-    first = (
-        held.annotate(is_known=has_judged_text(annotator, pair="pair__"))
-        .order_by("is_known", "pair__query_position", "pair__best_rank", "pair")
-        .select_related("pair__query", "pair__document")
-        .first()
-    )
+    first = _first_held.first(pool=pool.pk, annotator=annotator.pk)
     if first is None:
         return None
     if first.is_known:
@@ -73,13 +69,25 @@ def in_hand(*, pool: Pool, annotator: Judge) -> Pair | None:
     return first.pair
 
 
+_first_held = Compiled(
+    lambda pool, annotator: (
+        servable(pool)
+        .filter(annotator=annotator, state=LeaseState.LEASED)
+        .annotate(is_known=has_judged_text(annotator, pair="pair__"))
+        .order_by("is_known", "pair__query_position", "pair__best_rank", "pair")
+        .select_related("pair__query", "pair__document")[:1]
+    )
+)
+
+
 def take_query(*, pool: Pool, annotator: Judge) -> Pair | None:
     """Lease the open pairs of the next query to a person who has nothing in hand; the first of them."""
     require_open(pool)
-    mine = Assignment.objects.filter(annotator=annotator)
+    # Each as one set, not as a question to every slot: that looks dear to PostgreSQL, and it compiles the query.
+    mine = Assignment.objects.filter(annotator=annotator, pair__pool=pool)
     open_slots = _open_slots(pool, annotator).annotate(
-        put_off=Exists(Skip.objects.filter(pair=OuterRef("pair"), annotator=annotator)),
-        begun=Exists(mine.filter(pair__pool=pool, pair__query=OuterRef("pair__query"))),
+        put_off=_is(pair__in=Skip.objects.filter(annotator=annotator).values("pair")),
+        begun=_is(pair__query__in=mine.values("pair__query")),
     )
     # Somebody else may take the query between the look and the claim; then look again.
     for _attempt in range(5):
@@ -96,6 +104,10 @@ def take_query(*, pool: Pool, annotator: Judge) -> Pair | None:
         if (pair := in_hand(pool=pool, annotator=annotator)) is not None:
             return pair
     return None
+
+
+def _is(**condition: Any) -> ExpressionWrapper[Q]:
+    return ExpressionWrapper(Q(**condition), output_field=BooleanField())
 
 
 def _open_slots(pool: Pool, annotator: Judge) -> LeaseQuerySet[Assignment]:
@@ -146,7 +158,7 @@ def answer(*, pair: Pair, annotator: Judge, said: Said) -> Judgment:
 
     Raises: PoolNotOpenError, LeaseLostError, UserError for a grade outside the scale. Nothing is stored then.
     """
-    before = Judgment.objects.filter(judge=annotator, query=pair.query_id, document=pair.document_id).first()
+    before = said_of(judge=annotator, query_id=pair.query_id, document_id=pair.document_id)
     if before and said.key and before.events.filter(key=said.key).exists():
         return before
     require_open(pair.pool)

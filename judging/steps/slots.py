@@ -9,10 +9,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from judging.models import Assignment, Collection, Judge, Judgment, LeaseState, Pair, Pool
+from judging.models.compiled import Compiled
 from judging.models.lease import LeaseQuerySet
 
 
-def servable(pool: Pool) -> LeaseQuerySet[Assignment]:
+def servable(pool: Pool | int) -> LeaseQuerySet[Assignment]:
     """The slots of a pool whose query and document can be read."""
     return Assignment.objects.filter(pair__pool=pool, pair__document__in_corpus=True, pair__query__in_corpus=True)
 
@@ -51,8 +52,8 @@ def fill_slots(collection: Collection) -> int:
 
 def fill_elsewhere(*, pair: Pair, annotator: Judge) -> int:
     """Give a person who has just answered a pair a slot of it in every other pool that has it; in how many."""
-    pairs = Pair.objects.filter(query=pair.query_id, document=pair.document_id).exclude(pk=pair.pk)
-    others = list(pairs.order_by().values_list("pk", flat=True))
+    pairs = _pairs_of_all_pools.all(query=pair.query_id, document=pair.document_id)
+    others = [pk for (pk,) in pairs if pk != pair.pk]
     if not others:
         return 0
     same = Assignment.objects.filter(pair__in=others)
@@ -65,6 +66,11 @@ def fill_elsewhere(*, pair: Pair, annotator: Judge) -> int:
         if other not in filled and _give(pk, annotator):
             filled.add(other)
     return len(filled)
+
+
+_pairs_of_all_pools = Compiled(
+    lambda query, document: Pair.objects.filter(query=query, document=document).order_by().values_list("pk")
+)
 
 
 def _to_be_had(slots: LeaseQuerySet[Assignment], annotator: Judge) -> LeaseQuerySet[Assignment]:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from judging.models import Assignment, Judge, LeaseState, Pair, Pool, TrainingAnswer, TrainingPair
+from judging.models import Assignment, Judge, Judgment, LeaseState, Pair, Pool, TrainingAnswer, TrainingPair
+from judging.models.compiled import Compiled
 from judging.steps import probes
 from judging.steps.slots import servable
 from judging.steps.texts import has_judged_text
@@ -17,10 +18,18 @@ from judging.steps.texts import has_judged_text
 
 def previous_pair(*, pool: Pool, annotator: Judge, before: datetime | None = None) -> Assignment | None:
     """The slot that this person answered last, or last before that time, with its pair."""
+    if before is None:
+        return _latest.first(pool=pool.pk, annotator=annotator.pk)
+    return _answered(pool.pk, annotator.pk).filter(answered_at__lt=before).first()
+
+
+def _answered(pool: int, annotator: int) -> QuerySet[Assignment]:
+    """The slots that this person answered, the latest first."""
     answered = Assignment.objects.filter(pair__pool=pool, annotator=annotator, state=LeaseState.DONE)
-    if before is not None:
-        answered = answered.filter(answered_at__lt=before)
-    return answered.order_by("-answered_at", "-pk").select_related("pair").first()
+    return answered.order_by("-answered_at", "-pk").select_related("pair")
+
+
+_latest = Compiled(lambda pool, annotator: _answered(pool, annotator)[:1])
 
 
 def answered_at(*, pair: Pair, annotator: Judge) -> datetime | None:
@@ -67,15 +76,11 @@ def progress(*, pool: Pool, annotator: Judge, beyond: int | None = None) -> Prog
     ``beyond`` is what was counted when they took what they have in hand. Given it, only their own pairs are counted, so
     that an answer costs the same in a pool of any size.
     """
-    done, leased = Q(state=LeaseState.DONE), Q(state=LeaseState.LEASED)
-    mine = servable(pool).filter(annotator=annotator)
-    counts = mine.aggregate(answered=Count("pk", filter=done), in_hand=Count("pk", filter=leased))
-    slots = Assignment.objects.filter(pair=OuterRef("pk"))
-    pairs = pool.pairs.filter(document__in_corpus=True, query__in_corpus=True)
-    not_mine = pairs.filter(Exists(slots.exclude(done)), ~Exists(slots.filter(done, annotator=annotator)))
-    is_copy = has_judged_text(annotator)
-    answered, in_hand = counts["answered"], counts["in_hand"]
-    still = in_hand + beyond if in_hand and beyond is not None else not_mine.exclude(is_copy).count()
+    answered, in_hand = _own.first(pool=pool.pk, annotator=annotator.pk) or (0, 0)
+    if in_hand and beyond is not None:
+        still, copies = in_hand + beyond, 0
+    else:
+        still, copies = _open(pool, annotator)
     again = _asked_again(pool, annotator, answered, still)
     held, free_again_at = (0, None) if in_hand else _held_by_others(pool, annotator)
     return Progress(
@@ -83,9 +88,37 @@ def progress(*, pool: Pool, annotator: Judge, beyond: int | None = None) -> Prog
         open=still + again.drawn - again.answered,
         held_by_others=held,
         free_again_at=free_again_at,
-        copies=0 if in_hand else not_mine.filter(is_copy).count(),
+        copies=0 if in_hand else copies,
         beyond=max(0, still - in_hand),
     )
+
+
+def _open(pool: Pool, annotator: Judge) -> tuple[int, int]:
+    """How many pairs the person could still be asked, and how many more are left to others as copies."""
+    wanted = Assignment.objects.filter(pair=OuterRef("pk")).exclude(state=LeaseState.DONE)
+    mine = Assignment.objects.filter(annotator=annotator, state=LeaseState.DONE)
+    pairs = pool.pairs.filter(Exists(wanted), document__in_corpus=True, query__in_corpus=True)
+    not_mine = pairs.exclude(pk__in=mine.values("pair"))
+    # Texts are compared for the queries that the person knows, not for all of the pool.
+    judged = not_mine.filter(query__in=Judgment.objects.filter(judge=annotator).values("query"))
+    copies = judged.filter(has_judged_text(annotator)).count()
+    return not_mine.count() - copies, copies
+
+
+# How many pairs a person has answered, and how many they have in hand; no row where there is neither.
+_own = Compiled(
+    lambda pool, annotator: (
+        servable(pool)
+        .filter(annotator=annotator)
+        .order_by()
+        .values("annotator")
+        .annotate(
+            answered=Count("pk", filter=Q(state=LeaseState.DONE)),
+            in_hand=Count("pk", filter=Q(state=LeaseState.LEASED)),
+        )
+        .values_list("answered", "in_hand")
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +186,17 @@ class QueryPair:
 
 def query_pairs(*, pair: Pair, annotator: Judge) -> Sequence[QueryPair]:
     """The person's pairs of this query in rank order, each ``done``, ``current`` or ``open``."""
-    mine = Assignment.objects.filter(pair__pool=pair.pool_id, pair__query=pair.query_id, annotator=annotator).order_by(
-        "pair__best_rank", "pair"
-    )
+    mine = _own_of_query.all(pool=pair.pool_id, query=pair.query_id, annotator=annotator.pk)
     return [
         QueryPair(pk, "current" if pk == pair.pk else "done" if state == LeaseState.DONE else "open")
-        for pk, state in mine.values_list("pair", "state")
+        for pk, state in mine
     ]
+
+
+_own_of_query = Compiled(
+    lambda pool, query, annotator: (
+        Assignment.objects.filter(pair__pool=pool, pair__query=query, annotator=annotator)
+        .order_by("pair__best_rank", "pair")
+        .values_list("pair", "state")
+    )
+)

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 from judging.models import Judge, Judgment
 
 
-def has_judged_text(annotator: Judge, *, pair: str = "") -> Exists:
+def has_judged_text(annotator: Judge | int, *, pair: str = "") -> Exists:
     """Whether the person has judged the pair's document, or one of the same text, for its query in any pool.
 
     ``pair`` is the prefix that leads to the pair from the rows that are filtered, such as ``pair__``.

@@ -70,6 +70,15 @@ def answered_pair(*, pool: Pool, annotator: Judge, pair_id: int) -> TrainingPair
     return _pairs(pool).filter(pk=pair_id, answers__annotator=annotator).first()
 
 
+def previous(*, pool: Pool, annotator: Judge, before: TrainingPair | None = None) -> TrainingPair | None:
+    """The training pair that this person answered last, or last before that one."""
+    answers = TrainingAnswer.objects.filter(pair__pool=pool, annotator=annotator).order_by("-pk")
+    if before and (answer := answers.filter(pair=before).first()):
+        answers = answers.filter(pk__lt=answer.pk)
+    latest = answers.select_related("pair__query", "pair__document").first()
+    return latest.pair if latest else None
+
+
 def _pairs(pool: Pool) -> QuerySet[TrainingPair]:
     return TrainingPair.objects.filter(pool=pool).select_related("query", "document").order_by("position")
 

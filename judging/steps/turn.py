@@ -65,14 +65,22 @@ def next_turn(*, pool: Pool, annotator: Judge) -> Turn | None:
 def previous_turn(*, pool: Pool, annotator: Judge, before: Turn | None = None) -> Turn | None:
     """What the person answered just before this, in the order in which they answered.
 
-    Seen from what is not answered yet, or from nothing, that is what they answered last.
+    Seen from what is not answered yet, or from nothing, that is what they answered last. The training lies before all
+    else; what they said there stays, and its feedback can be read again.
     """
+    if before and before.training:
+        return _previous_training(pool, annotator, before.training)
     time = _answered_at(before, annotator) if before else None
     slot = standing.previous_pair(pool=pool, annotator=annotator, before=time)
     probe = probes.previous(pool=pool, annotator=annotator, before=time)
     if probe and probe.answered_at and (not slot or not slot.answered_at or probe.answered_at > slot.answered_at):
         return Turn.again(probe)
-    return Turn(slot.pair) if slot else None
+    return Turn(slot.pair) if slot else _previous_training(pool, annotator)
+
+
+def _previous_training(pool: Pool, annotator: Judge, before: TrainingPair | None = None) -> Turn | None:
+    pair = training.previous(pool=pool, annotator=annotator, before=before)
+    return Turn(training=pair) if pair else None
 
 
 def _answered_at(turn: Turn, annotator: Judge) -> datetime | None:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from judging.errors import UserError
 from judging.models import Judge, Judgment, Outcome, Pair, Pool, TrainingPair
 from judging.steps import probes, reveal, serve, standing, training, turn
-from judging.steps.lookup import judge_of
+from judging.steps.lookup import judge_of, pair_to_judge
 from judging.steps.pools import judged_by
 from judging.steps.turn import Turn
 from judging.views.access import Request, pool_of, redirect_of, refuse_stranger
@@ -170,8 +170,7 @@ def mine(request: Request, slug: str) -> HttpResponse:
 
 def _posted(request: Request, slug: str, pair_id: int) -> tuple[Pool, Pair, Judge]:
     annotator = judge_of(request.user)
-    pairs = Pair.objects.select_related("pool__collection").filter(pool__slug=slug)
-    pair = pairs.filter(pool__in=Pool.objects.open_to(annotator), pk=pair_id).first()
-    if pair is None:
-        refuse_stranger(get_object_or_404(pairs, pk=pair_id).pool)
+    pair = pair_to_judge(pair_id, annotator)
+    if pair is None or pair.pool.slug != slug:
+        refuse_stranger(get_object_or_404(Pair.objects.select_related("pool"), pool__slug=slug, pk=pair_id).pool)
     return pair.pool, pair, annotator

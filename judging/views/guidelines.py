@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
@@ -9,6 +11,7 @@ from markdown_it import MarkdownIt
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
+@lru_cache(maxsize=32)
 def as_html(markdown: str) -> SafeString:
     html: str = _MARKDOWN.render(markdown)
     return mark_safe(html)  # noqa: S308

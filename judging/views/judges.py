@@ -11,8 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from judging.models import Collection, Judge, Outcome
-from judging.steps.judges import judges_of_collection, prompt_of
+from judging.steps.judges import differences, judges_of_collection, prompt_of
 from judging.views.access import Request, staff_only
+from judging.views.answers import number_in
 
 
 @require_GET
@@ -27,6 +28,7 @@ def judges(request: Request, slug: str) -> HttpResponse:
             (label, found) for kind, label in _kinds() if (found := [row for row in rows if row.judge.kind == kind])
         ],
         "outcomes": Outcome.choices,
+        "llms": [row.judge for row in rows if row.judge.kind == Judge.Kind.LLM],
     }
     return render(request, "judges.html", context)
 
@@ -61,3 +63,25 @@ def judge(request: Request, slug: str, judge_id: int) -> HttpResponse:
         "prompt": prompt_of(found),
     }
     return render(request, "judge_details.html", context)
+
+
+@require_GET
+@never_cache
+@staff_only
+def compare(request: Request, slug: str) -> HttpResponse:
+    """Two LLM judges side by side: which determinants differ."""
+    collection = get_object_or_404(Collection, slug=slug)
+    one, other = (_chosen(request, name) for name in ("one", "other"))
+    context = {
+        "collection": collection,
+        "llms": [row.judge for row in judges_of_collection(collection) if row.judge.kind == Judge.Kind.LLM],
+        "one": one,
+        "other": other,
+        "differences": differences(one, other) if one and other else [],
+    }
+    return render(request, "judges_compare.html", context)
+
+
+def _chosen(request: Request, name: str) -> Judge | None:
+    number = number_in(request.GET.get(name, ""))
+    return None if number is None else get_object_or_404(Judge, kind=Judge.Kind.LLM, pk=number)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from judging.models import Judge, Judgment, Outcome, Pair, Pool, Probe, TrainingAnswer
 from judging.steps import probes, reveal, standing
 from judging.steps.judgments import Said
-from judging.steps.known import known_documents
+from judging.steps.known import known_of
 from judging.steps.reading import Reading, reading
 from judging.steps.turn import Turn, next_turn, previous_turn
 from judging.views.access import Request
@@ -144,8 +144,8 @@ def _known(pool: Pool, turn: Turn) -> list[Reading]:
     if not pool.show_known:
         return []
     collection = pool.collection
-    known = known_documents([turn.query], most=2 if turn.training else 1)
-    others = [document for document in known.get(turn.query.pk, []) if document.digest != turn.document.digest]
+    known = known_of(turn.query)[: 2 if turn.training else 1]
+    others = [document for document in known if document.digest != turn.document.digest]
     return [reading(document=document, query=turn.query, collection=collection) for document in others[:1]]
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from judging.models import Collection, Judge
 from judging.steps.evaluate import compare
 from judging.steps.export import export_zip
+from judging.steps.export_files import JUDGMENTS, Content
 from judging.steps.facts import facts, next_thing, run_table
 from judging.steps.merge import Policy, llm_judges_of, merge
 from judging.steps.pools import pool_progress
@@ -80,6 +82,8 @@ def export(request: Request, slug: str) -> HttpResponse:
         "total": len(merged.grades),
         "unresolved": merged.unresolved[:50],
         "unresolved_count": len(merged.unresolved),
+        "content": _content(request),
+        "forms": [("jsonl", _("JSON lines")), ("csv", _("CSV, for spreadsheets")), ("parquet", _("Parquet"))],
         **choice,
     }
     return render(request, "export.html#counts" if request.htmx else "export.html", context)
@@ -89,11 +93,20 @@ def export(request: Request, slug: str) -> HttpResponse:
 @never_cache
 @staff_only
 @mistakes_shown_at("export")
-def export_download(request: Request, slug: str) -> FileResponse:
+def export_download(request: Request, slug: str) -> StreamingHttpResponse:
+    """The zip, sent while it is made: the first bytes come at once, however large the corpus."""
     found = get_object_or_404(Collection, slug=slug)
-    policy, _choice = _policy(request, found)
-    archive = export_zip(collection=found, policy=policy)
-    return FileResponse(archive, as_attachment=True, filename=f"{found.slug}-augmented.zip")
+    policy = _policy(request, found)[0]
+    name, pieces = export_zip(collection=found, policy=policy, content=_content(request))
+    headers = {"Content-Type": "application/zip", "Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(pieces, headers=headers)
+
+
+def _content(request: Request) -> Content:
+    """What the zip holds by the address; a form or layout that there is not is left out."""
+    forms = tuple(form for form in JUDGMENTS if form in request.GET.getlist("judgments"))
+    layout = "beir" if request.GET.get("layout") == "beir" else "qrels"
+    return Content(layout, formats=None, judgments=forms or Content().judgments)
 
 
 def _policy(request: Request, found: Collection) -> tuple[Policy, dict[str, Any]]:

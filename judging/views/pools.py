@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from judging.errors import UserError
 from judging.models import Judge, Pool
-from judging.steps import overlap, people, pool_queries, serve, training
+from judging.steps import jobs, overlap, people, pool_queries, serve, training
 from judging.steps.pace import found_so_far, pace, themselves
 from judging.steps.pools import AnnotatorProgress, PoolProgress, pool_progress, set_status
 from judging.steps.probes import SelfAgreement
@@ -27,6 +27,7 @@ from judging.steps.training import TrainingResult
 from judging.views.access import Request, mistakes_shown_at, redirect_of, staff_only
 from judging.views.answers import number_in
 from judging.views.guidelines import as_html
+from judging.views.llm_form import LlmForm, llm_form
 
 QUERIES_A_PAGE = 10
 
@@ -42,6 +43,11 @@ def pool(request: Request, slug: str) -> HttpResponse:
     found = _pool(slug)
     if request.htmx:
         return render(request, "pool.html#progress", _live(request, found))
+    return pool_page(request, found, llm_form(found))
+
+
+def pool_page(request: Request, found: Pool, form: LlmForm, *, status: int = 200) -> HttpResponse:
+    """The whole page; ``form`` is what the form that starts an LLM shows."""
     members = list(found.annotators.select_related("user"))
     context = {
         **_live(request, found),
@@ -52,10 +58,11 @@ def pool(request: Request, slug: str) -> HttpResponse:
         "runs": list(found.runs.all()),
         "left_out": sorted(found.left_out.items()),
         "guidelines": as_html(found.guidelines),
+        "llm_form": form,
         "statuses": [(status, label) for status, label in Pool.Status.choices if status != found.status],
         "limits": {"days": people.DAYS_AT_MOST, "seats": people.SEATS_AT_MOST, "people": overlap.PEOPLE_AT_MOST},
     }
-    return render(request, "pool.html", context)
+    return render(request, "pool.html", context, status=status)
 
 
 def _pool(slug: str) -> Pool:
@@ -71,6 +78,7 @@ def _live(request: Request, found: Pool) -> dict[str, Any]:
         "progress": progress,
         "pace": pace(found, progress),
         "found": found_so_far(found),
+        "jobs": jobs.jobs_of(found),
         "people": _people(found, progress),
         "has_training": found.training.exists(),
         "state": state,

@@ -5,7 +5,19 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path
 from django.views.i18n import set_language
 
-from judging.views import agreement, annotate, disagreements, join, judges, lead, pools
+from judging.views import (
+    agreement,
+    annotate,
+    disagreements,
+    duplicates,
+    join,
+    judges,
+    lead,
+    pool_llms,
+    pools,
+    prompts,
+    quality,
+)
 
 urlpatterns = [
     path("", annotate.home, name="home"),
@@ -24,14 +36,21 @@ urlpatterns = [
     path("collections/", lead.overview, name="overview"),
     path("collections/<slug:slug>/", lead.collection, name="collection"),
     path("collections/<slug:slug>/evaluation/", lead.evaluation, name="evaluation"),
+    path("collections/<slug:slug>/duplicates/", duplicates.duplicates, name="duplicates"),
     path("collections/<slug:slug>/export/", lead.export, name="export"),
     path("collections/<slug:slug>/export/download/", lead.export_download, name="export-download"),
     path("collections/<slug:slug>/judges/", judges.judges, name="judges"),
+    path("collections/<slug:slug>/judges/compare/", judges.compare, name="judges-compare"),
     path("collections/<slug:slug>/judges/<int:judge_id>/", judges.judge, name="judge-details"),
     path("pools/<slug:slug>/", pools.pool, name="pool"),
     path("pools/<slug:slug>/status/", pools.status, name="pool-status"),
     path("pools/<slug:slug>/overlap/", pools.change_overlap, name="pool-overlap"),
     path("pools/<slug:slug>/release/", pools.release, name="pool-release"),
+    path("pools/<slug:slug>/llms/", pool_llms.start, name="pool-llm-start"),
+    path("pools/<slug:slug>/llms/<int:job_id>/", pool_llms.change, name="pool-llm-change"),
+    path("pools/<slug:slug>/preview/", prompts.preview, name="prompt-preview"),
+    path("prompts/", prompts.prompts, name="prompts"),
+    path("prompts/<str:prompt_name>/", prompts.prompt, name="prompt"),
     path("pools/<slug:slug>/people/add/", pools.add_person, name="pool-add"),
     path("pools/<slug:slug>/people/remove/", pools.remove_person, name="pool-remove"),
     path("pools/<slug:slug>/people/everybody/", pools.open_to_everybody, name="pool-everybody"),
@@ -40,6 +59,12 @@ urlpatterns = [
     path("pools/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
     path("pools/<slug:slug>/adjudicate/", disagreements.adjudication, name="adjudication"),
     path("pools/<slug:slug>/adjudicate/<int:pair_id>/", disagreements.verdict, name="verdict"),
+    path("pools/<slug:slug>/quality/", quality.quality, name="pool-quality"),
+    path("pools/<slug:slug>/judges/<int:judge_id>/quality/", quality.quality, name="quality"),
+    path("pools/<slug:slug>/judges/<int:judge_id>/calibrate/", quality.calibrate, name="calibrate"),
+    path(
+        "pools/<slug:slug>/judges/<int:judge_id>/quality/<slug:name>.<slug:form>", quality.plot, name="quality-plot"
+    ),
     path("pools/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
     path("pools/<slug:slug>/agreement/pairs/", agreement.pairs, name="agreement-pairs"),
     path("pools/<slug:slug>/agreement/<slug:name>.<slug:form>", agreement.plot, name="agreement-plot"),

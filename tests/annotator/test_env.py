@@ -15,8 +15,10 @@ from annotator.env import (
     env_choice,
     env_int,
     env_list,
+    env_pairs,
     env_path,
     env_secret,
+    env_share,
     env_str,
     env_time_zone,
     make_folder,
@@ -44,6 +46,7 @@ def test_what_is_absent_or_blank_takes_the_default(given, value, tmp_path):
     assert env_str(NAME, "default") == "default"
     assert env_bool(NAME, default=True) is True
     assert env_int(NAME, default=7) == 7
+    assert env_share(NAME, default=0.8) == 0.8
     assert env_list(NAME, ["a"]) == ["a"]
     assert env_choice(NAME, choices=("a", "b"), default="b") == "b"
     assert env_time_zone(NAME, "UTC") == "UTC"
@@ -166,3 +169,23 @@ def test_a_secret_file_that_holds_no_secret_is_named_with_what_to_do(given, tmp_
 def test_a_secret_that_can_be_kept_nowhere_is_named_with_what_to_do(given, tmp_path):
     with pytest.raises(ImproperlyConfigured, match=f"{NAME} is not set and .*secret cannot be written"):
         env_secret(NAME, file=tmp_path / "no such folder" / "secret")
+
+
+@pytest.mark.parametrize(("value", "meant"), [("0.5", 0.5), ("1", 1.0), (" .25 ", 0.25)])
+def test_a_share_is_above_0_and_at_most_1(given, value, meant):
+    given(value)
+    assert env_share(NAME, default=0.8) == meant
+
+
+@pytest.mark.parametrize("value", ["0", "1.5", "-1", "nan", "inf", "80 %"])
+def test_what_is_no_share_is_refused(given, value):
+    given(value)
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME}: expected a number above 0 and at most 1, found"):
+        env_share(NAME, default=0.8)
+
+
+def test_pairs_are_keys_with_or_without_a_value(monkeypatch):
+    monkeypatch.setenv("LLM_SERVERS", "http://gpu:8000/v1, https://api.example.org/v1 = EXAMPLE_KEY,")
+    assert env_pairs("LLM_SERVERS") == {"http://gpu:8000/v1": "", "https://api.example.org/v1": "EXAMPLE_KEY"}
+    monkeypatch.delenv("LLM_SERVERS")
+    assert env_pairs("LLM_SERVERS") == {}

@@ -22,7 +22,7 @@ from itertools import repeat
 from pathlib import Path
 
 from judging.formats.beir import read_documents, read_qrels
-from judging.formats.judgments import WRITERS, read_judgments
+from judging.formats.judgments import FORMS, read_judgments
 from judging.formats.records import JudgmentLine
 from judging.formats.trec import read_run
 
@@ -104,7 +104,7 @@ def parquet_documents(folder: Path, _: int) -> None:
 def write(kind: str) -> Callable[[Path, int], None]:
     def run(folder: Path, records: int) -> None:
         with (folder / f"judgments.{kind}").open("wb") as stream:
-            WRITERS[kind](stream, judgments(records))
+            stream.writelines(FORMS[kind](judgments(records)))
 
     return run
 
@@ -128,8 +128,8 @@ CASES: dict[str, Callable[[Path, int], None]] = {
     "qrels.tsv, read_qrels": lambda folder, _: consume(read_qrels(folder / "qrels.tsv", warn=print)),
     "run.txt, read_run": lambda folder, _: consume(read_run(folder / "run.txt")),
     "the judgments themselves, made only": lambda _, records: consume(judgments(records)),
-    **{f"judgments.{kind}, written": write(kind) for kind in WRITERS},
-    **{f"judgments.{kind}, read": read(kind) for kind in WRITERS},
+    **{f"judgments.{kind}, written": write(kind) for kind in FORMS},
+    **{f"judgments.{kind}, read": read(kind) for kind in FORMS},
     "nothing, with these modules loaded": lambda _, records: consume(repeat(None, records)),
 }
 

@@ -46,6 +46,8 @@ def _address(pattern: URLPattern, pool: Pool) -> str:
         "slug": pool.collection.slug if str(pattern.pattern).startswith("collections/") else pool.slug,
         "pair_id": pair.pk,
         "judge_id": Judge.objects.filter(kind=Judge.Kind.LLM).values_list("pk", flat=True).first(),
+        "job_id": 0,  # changed by POST alone
+        "prompt_name": "stepwise",
         "token": invite(pool=pool, days=1, seats=1).token,
     }
     parts = {name: values[name] for name in pattern.pattern.converters}

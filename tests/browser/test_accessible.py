@@ -13,8 +13,9 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from judging.models import Judge, Pool
-from judging.steps import serve
+from judging.steps import jobs, serve
 from judging.steps.judgments import Said
+from judging.steps.prefill_options import LlmOptions
 from tests.browser.pages import PHONE, WIDE, Window, addresses
 from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool, make_run
 
@@ -50,6 +51,7 @@ def pool(lead) -> Pool:
     for name, grades in (("ann", [1, 0, 1, 1, 0]), ("bob", [0, 0, 1, 0, None])):
         _judge(pool, make_person(name), grades)
     _judge(pool, lead, [1])
+    jobs.ask(pool=pool, llm=LlmOptions("first"), by=lead.user)
     for number, llm in enumerate([make_llm("first"), make_llm("second")]):
         for pair in pool.pairs.all():
             make_judgment(llm, collection, pair.query.qid, pair.document.docid, number)

@@ -80,6 +80,13 @@ def test_any_two_judges(run, pool):
     )
 
 
+def test_against_the_qrels_nothing_is_said_of_what_people_found(run, pool):
+    printed = run("agreement", "web-holes", "--reference", "qrels")
+    assert "web-holes: LLMs against qrels, who graded" in printed
+    assert "relevant among the unjudged" not in printed
+    assert "more labels of people" not in printed
+
+
 def test_two_judges_have_no_csv(refused, pool):
     assert refused("agreement", "web-holes", "--between", "people", "ada", "--csv") == (
         "--between prints text or --json; found --csv."

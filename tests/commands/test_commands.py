@@ -170,9 +170,8 @@ def test_an_export_may_take_an_llm_where_nobody_judged(run, beir, tmp_path):
             "--kind",
             "llm",
         )
-    said = run(
-        "export_qrels", "cran", "--out", tmp_path / "out", "--llm", "second", "--format", "trec", "--no-duplicates"
-    )
+    policy = ("--llm", "second", "--format", "trec", "--no-expand-duplicates")
+    said = run("export_qrels", "cran", "--out", tmp_path / "out", *policy)
     assert "llm: grade 1 × 1" in said
     assert (tmp_path / "out" / "qrels.trec").exists()
     assert not (tmp_path / "out" / "qrels").exists()

@@ -62,6 +62,31 @@ class TestCheckFiles:
         assert "1 id without document: d77" in said
         assert "1 id without query: q9" in said
 
+    def test_a_run_is_held_against_a_loaded_collection(self, run, beir, tmp_path):
+        with (beir / "qrels" / "test.tsv").open("a") as file:
+            file.write("q1\tlost\t1\n")
+        run("import_beir", beir)
+        (tmp_path / "run.txt").write_text("q1 Q0 d1 1 1 me\nq1 Q0 lost 2 0 me\nq9 Q0 d77 1 1 me\n")
+        said = run("check_files", tmp_path / "run.txt", "--against", "cran")
+        assert "2 ids without document: d77, lost" in said
+        assert "1 id without query: q9" in said
+        assert "without" not in run("check_files", beir / "qrels" / "test.tsv", "--against", "cran").replace(
+            "1 id without document: lost", ""
+        )
+
+    def test_a_collection_that_is_neither_loaded_nor_a_path(self, refused, run, beir):
+        run("import_beir", beir)
+        assert refused("check_files", beir / "qrels" / "test.tsv", "--against", "crane") == (
+            "--against: expected a folder, a zip or a loaded collection. There is no collection 'crane'. "
+            "There are: cran."
+        )
+
+    def test_a_whole_collection_has_ids_of_its_own(self, refused, run, beir):
+        run("import_beir", beir)
+        assert refused("check_files", beir, "--against", "cran") == (
+            f"{beir}: expected a run, qrels or judgments to check against a collection, found a BEIR folder."
+        )
+
     def test_the_exit_status_tells(self, beir, tmp_path):
         assert manage("check_files", str(beir), VAR_DIR=str(tmp_path / "var")).returncode == 0
         (beir / "queries.jsonl").write_text("{}\n")
@@ -132,6 +157,10 @@ class TestDuplicates:
         said = run("duplicates", "cran", "--near", "0.9")
         assert said.startswith("cran: 1 group of texts that resemble each other by 0.9 or more, 2 documents\n")
         assert "0 groups with grades that conflict\n" in said
+
+    def test_without_a_threshold_that_of_the_settings_holds(self, run, beir):
+        run("import_beir", beir)
+        assert "resemble each other by 0.8 or more" in run("duplicates", "cran", "--near")
 
     def test_a_threshold_that_is_none(self, run, refused, beir):
         run("import_beir", beir)

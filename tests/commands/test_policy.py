@@ -30,7 +30,8 @@ def test_llms_enter_in_the_order_in_which_they_are_named():
 
 
 def test_duplicates_can_be_left_out():
-    assert policy("--no-duplicates") == Policy(duplicates=False)
+    assert policy("--no-expand-duplicates") == Policy(duplicates=False)
+    assert policy("--expand-duplicates") == policy() == Policy(duplicates=True)
 
 
 def test_an_llm_that_is_not_there_is_answered_with_those_that_are():

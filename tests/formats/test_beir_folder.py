@@ -89,6 +89,10 @@ class TestFolder:
             FileError, match=r"tiny\.zip!corpus\.jsonl:1: expected intact compressed data, found: Bad CRC-32"
         ):
             list(BeirFolder(path).documents())
+        with pytest.raises(
+            FileError, match=r"tiny\.zip!corpus\.jsonl: expected intact compressed data, found: Bad CRC-32"
+        ):
+            BeirFolder(path).checksums([])
 
     def test_checksums_are_of_the_stored_bytes_and_alike_in_folder_and_zip(self, tmp_path):
         folder = BeirFolder(make_folder(tmp_path / "tiny", TINY)).checksums(["test"])

@@ -39,7 +39,12 @@ class TestCollection:
         assert (report.kind, report.ok, report.errors) == (kind, False, 5)
         name = f"{path}/" if kind == "BEIR folder" else f"{path}!"
         assert [(p.file.removeprefix(name), p.line, p.expected, p.found) for p in report.problems] == [
-            ("qrels/test.tsv", 3, "a whole number as grade", "'0.5'."),
+            (
+                "qrels/test.tsv",
+                3,
+                "a whole number as grade",
+                "'0.5'; map the grades to whole numbers, or remove the line.",
+            ),
             (
                 "qrels/test.tsv",
                 4,
@@ -53,7 +58,13 @@ class TestCollection:
                 "UTF-8",
                 "the byte 0xe9; save the file as UTF-8 (where it is Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW).",
             ),
-            ("corpus.jsonl", 6, "a JSON object", '\'{"_id": "d5", "te\': unexpected end of data at column 18.'),
+            (
+                "corpus.jsonl",
+                6,
+                "a JSON object",
+                '\'{"_id": "d5", "te\': unexpected end of data at column 18; '
+                "mend the line, or give each object a line of its own (jq -c . OLD > NEW).",
+            ),
         ]
         qrels, corpus, queries = report.files
         assert (qrels.records, qrels.grades, qrels.queries) == (2, {1: 1, -1: 1}, 2)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from judging.errors import FileError
 from judging.formats.judgment_rows import KEYS
-from judging.formats.judgments import WRITERS, read_all_judgments, read_judgments
+from judging.formats.judgments import FORMS, read_all_judgments, read_judgments
 from judging.formats.judgments_csv import guarded, unguarded
 from judging.formats.records import JudgmentLine
 from tests.formats.test_judgments import JUDGMENT, TEXT
@@ -32,9 +32,7 @@ FULL = st.builds(
 
 
 def written(kind: str, judgments) -> bytes:
-    stream = io.BytesIO()
-    WRITERS[kind](stream, judgments)
-    return stream.getvalue()
+    return b"".join(FORMS[kind](judgments))
 
 
 def read(kind: str, data: bytes, **options) -> list[JudgmentLine]:
@@ -45,7 +43,7 @@ def without_lines(judgments) -> list[JudgmentLine]:
     return [replace(judgment, line=0) for judgment in judgments]
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", FORMS)
 @given(judgments=st.lists(FULL, unique_by=lambda judgment: (judgment.query, judgment.document)))
 def test_everything_that_is_known_of_a_judgment_comes_back(kind, judgments):
     data = written(kind, judgments)
@@ -68,6 +66,8 @@ ONE = JudgmentLine(
     kind="llm",
     fingerprint="f",
     truncated=True,
+    prompt_tokens=87,
+    completion_tokens=1,
     created_at=datetime(2026, 1, 31, 13, 0, 0, 1, tzinfo=timezone(timedelta(hours=1))),
     updated_at=datetime(2026, 1, 31, 12, 0, 1, tzinfo=UTC),
 )
@@ -75,10 +75,10 @@ ONE = JudgmentLine(
 
 def test_a_file_of_every_kind_looks_the_same_each_time():
     assert written("csv", [ONE]).decode() == (
-        "query,document,outcome,grade,probabilities,raw,comment,seconds,assisted,truncated,judge,kind,fingerprint,"
-        "created_at,updated_at\r\n"
+        "query,document,outcome,grade,probabilities,raw,comment,seconds,assisted,truncated,prompt_tokens,"
+        "completion_tokens,judge,kind,fingerprint,created_at,updated_at\r\n"
         'q,d,graded,-1,"{""-1"":0.3333333333333333,""0"":0.1}","\'=HYPERLINK(""http://x"")\r\n","\'\'@x, ""y""",0.1,'
-        "true,true,'+phi,llm,f,2026-01-31T12:00:00.000001Z,2026-01-31T12:00:01Z\r\n"
+        "true,true,87,1,'+phi,llm,f,2026-01-31T12:00:00.000001Z,2026-01-31T12:00:01Z\r\n"
     )
     assert (
         written("jsonl", [ONE])
@@ -88,7 +88,7 @@ def test_a_file_of_every_kind_looks_the_same_each_time():
     assert written("parquet", [ONE]) == written("parquet", [ONE])
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", FORMS)
 def test_times_come_back_in_utc(kind):
     (found,) = read(kind, written(kind, [ONE]))
     assert found.created_at == ONE.created_at
@@ -195,7 +195,7 @@ class TestParquet:
             read("jsonl", written("parquet", [ONE]))
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", FORMS)
 class TestSeveralJudges:
     OTHER = replace(ONE, judge="ada", fingerprint="", grade=2)
 
@@ -213,6 +213,6 @@ class TestSeveralJudges:
         assert without_lines(read(kind, written(kind, [ONE, self.OTHER]), judge="ada")) == [self.OTHER]
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", FORMS)
 def test_no_judgments_are_a_file_too(kind):
     assert read(kind, written(kind, [])) == []

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.errors import FileError
-from judging.formats.judgments import read_judgments, write_judgments
+from judging.formats.judgments import json_lines, read_judgments
 from judging.formats.records import JudgmentLine
 
 
@@ -109,23 +109,23 @@ def test_the_outcome_is_graded_unless_said_otherwise(rest, outcome, grade):
 def test_a_wrong_field_says_what_was_expected_and_found(rest, problem):
     with pytest.raises(FileError) as caught:
         judgments_of(f'{{"query": "q", "document": "a", "grade": 1}}\n{pair(rest)}')
-    assert str(caught.value) == f"labels.jsonl:2: {problem}"
+    assert str(caught.value).startswith(f"labels.jsonl:2: {problem.removesuffix('.')}")
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"query": "q", "document": "d", "grade": 1', r"expected a JSON object, found '.+' ?: .+ at column \d+\."),
-        ("[1, 2]", r"expected a JSON object, found '\[1, 2\]'\."),
-        ('{"document": "d", "grade": 1}', r'expected a text that is not empty as "query", found none\.'),
+        ('{"query": "q", "document": "d", "grade": 1', r"expected a JSON object, found '.+' ?: .+ at column \d+"),
+        ("[1, 2]", r"expected a JSON object, found '\[1, 2\]'"),
+        ('{"document": "d", "grade": 1}', r'expected a text that is not empty as "query", found none'),
         (
             '{"query": "q", "document": "", "grade": 1}',
-            r"expected a text that is not empty as \"document\", found ''\.",
+            r"expected a text that is not empty as \"document\", found ''",
         ),
     ],
 )
 def test_a_bad_line_is_an_error_with_its_line(line, problem):
-    with pytest.raises(FileError, match=rf"^labels\.jsonl:3: {problem}$"):
+    with pytest.raises(FileError, match=rf"^labels\.jsonl:3: {problem}; \w[^;]*\.$"):
         judgments_of(pair('"grade": 1') + f"\n{line}\n")
 
 
@@ -226,15 +226,13 @@ def test_a_blank_file_has_no_judgments(data):
 
 
 def test_writing_leaves_out_what_is_empty():
-    stream = io.BytesIO()
     lines = [
         JudgmentLine("q", "d", "graded", 0, line=9),
         JudgmentLine(
             "q", "é", "failed", raw="r", comment="c", seconds=0.0, assisted=True, probabilities={1: 0.5, 0: 0.25}
         ),
     ]
-    write_judgments(stream, lines)
-    assert stream.getvalue().decode() == (
+    assert b"".join(json_lines(lines)).decode() == (
         '{"query":"q","document":"d","outcome":"graded","grade":0}\n'
         '{"query":"q","document":"é","outcome":"failed","probabilities":{"0":0.25,"1":0.5},"raw":"r","comment":"c",'
         '"seconds":0.0,"assisted":true}\n'
@@ -266,8 +264,6 @@ JUDGMENT = st.builds(
 
 @given(st.lists(JUDGMENT, unique_by=lambda judgment: (judgment.query, judgment.document)))
 def test_judgments_come_back_as_they_were_written(judgments):
-    stream = io.BytesIO()
-    write_judgments(stream, judgments)
-    stream.seek(0)
+    stream = io.BytesIO(b"".join(json_lines(judgments)))
     read = list(read_judgments(stream, name="x", warn=[].append))
     assert read == [replace(judgment, line=line) for line, judgment in enumerate(judgments, 1)]

@@ -1,7 +1,9 @@
 import io
+import tracemalloc
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -11,7 +13,7 @@ from judging.errors import FileError, UserError
 from judging.formats.beir import BeirFolder
 from judging.formats.collection import open_collection_files
 from judging.formats.parquet import read_rows
-from judging.formats.parquet_folder import ParquetFolder
+from judging.formats.parquet_folder import ParquetFolder, read_documents
 from judging.formats.records import Document, Qrel, Query
 from tests.formats.test_beir_folder import TINY
 from tests.formats.test_source import make_folder, make_zip
@@ -169,9 +171,7 @@ def test_checksums_and_progress_cover_every_shard(folder):
     ]
     sizes = []
     list(files.documents(progress=sizes.append))
-    list(files.queries(progress=sizes.append))
-    list(files.qrels("test", warn=[].append, progress=sizes.append))
-    assert sum(sizes) == files.size(["test"])
+    assert sum(sizes) == files.corpus_size()
 
 
 @pytest.mark.parametrize("layout", ["folder", "zip"])
@@ -209,3 +209,17 @@ def test_rows_before_a_damaged_place_are_read_and_the_rest_is_an_error():
     assert 0 < len(rows) < 4_000
     assert [error.line for error in errors] == [len(rows) + 1]
     assert str(errors[0]).startswith(f"n.parquet:{len(rows) + 1}: expected an intact Parquet file, found: ")
+
+
+def test_a_row_group_of_any_size_is_read_in_pieces(tmp_path):
+    random = Random(0)
+    texts = [random.randbytes(3_000).hex() for _ in range(4_000)]
+    parquet.write_table(pa.table({"_id": [f"d{n}" for n in range(4_000)], "text": texts}), tmp_path / "one.parquet")
+    del texts
+    tracemalloc.start()
+    count = sum(1 for _ in read_documents([tmp_path / "one.parquet"]))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count == 4_000
+    # A thousand rows at a time, as Arrow has them and as Python has them, of 24 MB in all.
+    assert peak < 15_000_000

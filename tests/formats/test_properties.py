@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.errors import FileError
-from judging.formats.beir import read_documents, read_queries, write_documents
+from judging.formats.beir import document_lines, read_documents, read_queries
 from judging.formats.judgments import read_all_judgments
 from judging.formats.qrels import read_any_qrels
 from judging.formats.records import Document
@@ -95,9 +95,7 @@ ID = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), 
 
 @given(st.lists(ID, unique=True), st.lists(ID))
 def test_ids_are_equal_to_themselves_only(ids, others):
-    stream = io.BytesIO()
-    write_documents(stream, map(Document, [*ids, *others]))
-    stream.seek(0)
+    stream = io.BytesIO(b"".join(document_lines(map(Document, [*ids, *others]))))
     errors = []
     found = [document.id for document in read_documents(stream, name="c", on_error=errors.append)]
     assert found == list(dict.fromkeys([*ids, *others]))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import zstandard
 from pyarrow import parquet
 
-from judging.formats.judgments import WRITERS
+from judging.formats.judgments import FORMS
 from judging.formats.records import JudgmentLine
 
 CORPUS = "".join(
@@ -70,9 +70,7 @@ def packed(data: bytes, pack: str) -> bytes:
 
 
 def judgments(kind: str) -> bytes:
-    stream = io.BytesIO()
-    WRITERS[kind](stream, JUDGMENTS)
-    return stream.getvalue()
+    return b"".join(FORMS[kind](JUDGMENTS))
 
 
 def table(**columns: list[object]) -> bytes:

@@ -21,6 +21,7 @@ from judging.models import (
     JudgmentEvent,
     Pair,
     Pool,
+    PrefillJob,
     PrefillTask,
     Probe,
     Query,
@@ -90,6 +91,9 @@ class World:
         return TrainingAnswer.objects.create(
             pair=pair, annotator=self.person, **{"outcome": "graded", "grade": 1, **fields}
         )
+
+    def new_job(self, **fields: object) -> PrefillJob:
+        return PrefillJob.objects.create(pool=self.pool, key="0" * 64, options={}, **fields)
 
     def new_task(self, **fields: object) -> PrefillTask:
         return PrefillTask.objects.create(judge=self.llm, pair=self.pair, **fields)
@@ -174,6 +178,11 @@ REFUSED: list[tuple[str, Callable[[World], object]]] = [
     ("training_answer_grade_iff_graded", lambda w: w.new_training_answer(grade=None)),
     ("training_answer_grade_iff_graded", lambda w: w.new_training_answer(outcome="cannot_judge")),
     ("training_answer_grade_iff_graded", lambda w: w.new_training_answer(outcome="unparsed", grade=None)),
+    ("prefill_job_once", lambda w: [w.new_job() for _ in range(2)]),
+    ("prefill_job_finished", lambda w: w.new_job(state="done")),
+    ("prefill_job_finished", lambda w: w.new_job(state="running", finished_at=NOW)),
+    ("prefill_job_finished", lambda w: w.new_job(state="asleep", finished_at=NOW)),
+    ("prefill_job_error_iff_failed", lambda w: w.new_job(state="stopped", finished_at=NOW, error="no")),
     ("prefill_once", lambda w: [w.new_task() for _ in range(2)]),
     ("prefill_state", lambda w: w.new_task(state="leased")),
     ("prefill_state", lambda w: w.new_task(state="free", leased_until=NOW)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from judging.errors import UserError
-from judging.steps.duplicates import GroupJudgments, duplicates
-from tests.factories import make_collection, make_judgment, make_llm, make_person
+from judging.steps.duplicates import GroupJudgments, duplicates, near_takes_long
+from tests.factories import make_collection, make_document, make_judgment, make_llm, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -66,3 +66,26 @@ def test_documents_of_other_collections_and_empty_ones_are_no_duplicates(collect
 def test_a_threshold_that_is_none_is_refused(collection):
     with pytest.raises(UserError, match=r"lies above 0 and is at most 1; found 1\.5"):
         duplicates(collection=collection, near=1.5)
+
+
+def test_near_duplicates_are_looked_for_once_and_again_when_the_corpus_is_another(collection, monkeypatch):
+    compared = []
+
+    def track(items, total, what):
+        compared.append(total)
+        return items
+
+    first = duplicates(collection=collection, near=0.8, track=track)
+    assert duplicates(collection=collection, near=0.8, track=track) == first
+    duplicates(collection=collection, near=0.7, track=track)
+    make_document(collection, "d9", LONG)
+    assert [g.documents for g in duplicates(collection=collection, near=0.8, track=track)][1] == ("d2", "d7", "d9")
+    assert compared == [8, 8, 9]
+
+
+def test_near_duplicates_of_many_texts_take_long_until_they_are_known(collection, monkeypatch):
+    assert not near_takes_long(collection, 0.8)
+    monkeypatch.setattr("judging.steps.duplicates._AT_ONCE", 7)
+    assert near_takes_long(collection, 0.6)
+    duplicates(collection=collection, near=0.6)
+    assert not near_takes_long(collection, 0.6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import zipfile
 from dataclasses import replace
@@ -19,6 +20,7 @@ from judging.formats.judgments import read_all_judgments, read_judgments
 from judging.formats.scale import default_scale
 from judging.models import Judge, Judgment
 from judging.steps.export import export_qrels, export_zip
+from judging.steps.export_files import Content
 from judging.steps.import_judgments import import_judgments
 from judging.steps.merge import Policy, merge
 from tests.factories import make_collection, make_judgment, make_llm, make_person
@@ -46,7 +48,8 @@ def collection():
     make_judgment(ada, collection, "q1", "d3", None)
     make_judgment(bob, collection, "42", "d3", 0)
     phi = make_llm("phi", model="Phi-3")
-    make_judgment(phi, collection, "q1", "d3", 2, raw="2", probabilities={"0": 0.1, "2": 0.9}, truncated=True)
+    make_judgment(phi, collection, "q1", "d3", 2, raw="2", probabilities={"0": 0.1, "2": 0.9}, truncated=True,
+                  prompt_tokens=80, completion_tokens=1)  # fmt: skip
     make_judgment(phi, collection, "q1", "d1", None, outcome="unparsed", raw="well")
     return collection
 
@@ -58,6 +61,11 @@ def policy(collection):
 
 def files_of(folder):
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def unzipped(collection, policy=None, content=None):
+    _, pieces = export_zip(collection=collection, policy=policy, content=content)
+    return zipfile.ZipFile(io.BytesIO(b"".join(pieces)))
 
 
 def rows_of(file):
@@ -122,7 +130,7 @@ def test_blanks_in_ids_are_written_in_beir_as_they_are_and_refused_for_trec_by_n
     with pytest.raises(UserError, match=r"found '\"a\" b'. Export as BEIR TSV instead"):
         export_qrels(collection=collection, out=tmp_path / "trec")
     assert list(tmp_path.iterdir()) == []
-    export_qrels(collection=collection, out=tmp_path / "beir", formats=["beir"])
+    export_qrels(collection=collection, out=tmp_path / "beir", content=Content(formats=["beir"]))
     assert rows_of(tmp_path / "beir" / "qrels" / "augmented.tsv") == [("q1", '"a" b', "0"), ("q1", "Nike shoes", "1")]
     assert rows_of(tmp_path / "beir" / "sources.tsv") == [
         ("q1", '"a" b', "0", "qrels"),
@@ -134,33 +142,30 @@ def test_blanks_in_ids_are_written_in_beir_as_they_are_and_refused_for_trec_by_n
 def test_a_tab_in_an_id_is_refused_by_name_and_leaves_nothing_behind(tmp_path):
     collection = make_collection(documents=["a\tb"], qrels={("q1", "a\tb"): 1})
     with pytest.raises(UserError, match=r"corpus-id .* found 'a\\tb'"):
-        export_qrels(collection=collection, out=tmp_path / "out", formats=["beir"])
+        export_qrels(collection=collection, out=tmp_path / "out", content=Content(formats=["beir"]))
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("docid", ["a b", "a\u00a0b", "a\u3000b", "a\x1cb"])
 def test_the_zip_of_ids_with_any_white_space_has_the_beir_files_alone(docid):
     collection = make_collection(documents={"d1": "same", docid: "same"}, qrels={("q1", "d1"): 1})
-    with export_zip(collection=collection) as stream, zipfile.ZipFile(stream) as archive:
+    with unzipped(collection) as archive:
         assert [name.partition("/")[2] for name in archive.namelist()] == [
-            "judgments.jsonl",
-            "manifest.json",
             "qrels/augmented.tsv",
             "sources.tsv",
             "unresolved.tsv",
+            "judgments.jsonl",
+            "manifest.json",
         ]
-        assert f"q1\t{docid}\t1" in archive.read(archive.namelist()[2]).decode()
+        assert f"q1\t{docid}\t1" in archive.read(archive.namelist()[0]).decode()
 
 
 def test_the_same_state_gives_the_same_bytes(collection, policy, tmp_path):
     for name in ("one", "two"):
         export_qrels(collection=collection, out=tmp_path / name, policy=policy)
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
-    with (
-        export_zip(collection=collection, policy=policy) as one,
-        export_zip(collection=collection, policy=policy) as two,
-    ):
-        assert one.read() == two.read()
+    one, two = (b"".join(export_zip(collection=collection, policy=policy)[1]) for _ in range(2))
+    assert one == two
 
 
 def test_the_bytes_do_not_depend_on_the_order_in_which_rows_came(collection, policy, tmp_path):
@@ -175,7 +180,7 @@ def test_the_bytes_do_not_depend_on_the_order_in_which_rows_came(collection, pol
 
 def test_the_zip_holds_the_files_of_the_folder(collection, policy, tmp_path):
     export_qrels(collection=collection, out=tmp_path, policy=policy)
-    with export_zip(collection=collection, policy=policy) as stream, zipfile.ZipFile(stream) as archive:
+    with unzipped(collection, policy) as archive:
         assert archive.testzip() is None
         files = {name: archive.read(name) for name in archive.namelist()}
     assert files == {f"odd-augmented/{name}": content for name, content in files_of(tmp_path).items()}
@@ -230,6 +235,7 @@ def test_every_judgment_made_here_is_in_the_json_lines_and_the_original_qrels_ar
         d2 | {"outcome": "graded", "grade": 1} | bob,
         d3
         | {"outcome": "graded", "grade": 2, "raw": "2", "probabilities": {"0": 0.1, "2": 0.9}, "truncated": True}
+        | {"prompt_tokens": 80, "completion_tokens": 1}
         | llm,
         d3 | {"outcome": "cannot_judge"} | ada,
     ]
@@ -239,6 +245,7 @@ def test_the_judgments_of_each_judge_can_be_brought_back(collection, tmp_path):
     export_qrels(collection=collection, out=tmp_path)
     file = tmp_path / "judgments.jsonl"
     said = ("outcome", "grade", "probabilities", "raw", "comment", "seconds", "assisted", "truncated")
+    said += ("prompt_tokens", "completion_tokens")
     fields = ("query__qid", "document__docid", *said)
     kept = {
         judge: list(Judgment.objects.filter(judge__name=judge).order_by("document__docid").values_list(*fields))
@@ -253,7 +260,9 @@ def test_the_judgments_of_each_judge_can_be_brought_back(collection, tmp_path):
 
 def test_the_judgments_can_be_had_as_csv_and_parquet_too_with_the_same_bytes_each_time(collection, tmp_path):
     for name in ("one", "two"):
-        export = export_qrels(collection=collection, out=tmp_path / name, judgments=["jsonl", "csv", "parquet"])
+        export = export_qrels(
+            collection=collection, out=tmp_path / name, content=Content(judgments=["jsonl", "csv", "parquet"])
+        )
     files = files_of(tmp_path / "one")
     assert files == files_of(tmp_path / "two")
     assert {"judgments.jsonl", "judgments.csv", "judgments.parquet"} <= export.manifest["files"].keys()
@@ -274,20 +283,20 @@ def test_judgments_brought_back_are_exported_with_the_same_bytes(collection, tmp
     )
     # An LLM's configuration comes from elsewhere than this file, and its fingerprint from that.
     Judgment.objects.filter(judge__kind="llm").delete()
-    export_qrels(collection=collection, out=tmp_path / "out", judgments=[form])
+    export_qrels(collection=collection, out=tmp_path / "out", content=Content(judgments=[form]))
     before = (tmp_path / "out" / f"judgments.{form}").read_bytes()
     for judge in ("ada", "bob"):
         Judgment.objects.filter(judge__name=judge).delete()
         file = tmp_path / f"judgments.{form}"
         file.write_bytes(before)
         import_judgments(collection=collection, path=file, judge=judge, kind="person", only=judge)
-    export_qrels(collection=collection, out=tmp_path / "out", judgments=[form])
+    export_qrels(collection=collection, out=tmp_path / "out", content=Content(judgments=[form]))
     assert (tmp_path / "out" / f"judgments.{form}").read_bytes() == before
 
 
 def test_a_form_of_judgments_that_there_is_not_is_refused(collection, tmp_path):
     with pytest.raises(UserError, match="--judgments: expected jsonl or csv or parquet, found xml"):
-        export_qrels(collection=collection, out=tmp_path / "out", judgments=["xml"])
+        export_qrels(collection=collection, out=tmp_path / "out", content=Content(judgments=["xml"]))
 
 
 def test_a_file_of_several_judges_is_not_brought_back_as_one(collection, tmp_path):
@@ -299,7 +308,7 @@ def test_a_file_of_several_judges_is_not_brought_back_as_one(collection, tmp_pat
 def test_an_earlier_export_is_replaced(collection, policy, tmp_path):
     out = tmp_path / "out"
     export_qrels(collection=collection, out=out)
-    export_qrels(collection=collection, out=out, formats=["beir"], policy=policy)
+    export_qrels(collection=collection, out=out, content=Content(formats=["beir"]), policy=policy)
     assert "qrels.trec" not in files_of(out)
     assert json.loads((out / "manifest.json").read_bytes())["policy"]["llm"]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -346,7 +355,7 @@ def test_a_file_in_the_place_of_the_folder_is_not_touched(collection, tmp_path):
 @pytest.mark.parametrize("formats", [[], ["beir", "xml"]])
 def test_an_unknown_format_is_refused_before_anything_is_made(collection, tmp_path, formats):
     with pytest.raises(UserError, match=r"--format: expected beir or trec, found (xml|nothing)"):
-        export_qrels(collection=collection, out=tmp_path / "out", formats=formats)
+        export_qrels(collection=collection, out=tmp_path / "out", content=Content(formats=formats))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -360,3 +369,88 @@ def test_texts_of_documents_are_not_read(collection, tmp_path, django_assert_num
     with django_assert_num_queries(8) as captured:
         export_qrels(collection=collection, out=tmp_path)
     assert not any('"judging_document"."text"' in query["sql"] for query in captured)
+
+
+class TestWholeDataSet:
+    """The layout ``beir``: corpus and queries beside the qrels."""
+
+    WHOLE = Content(layout="beir")
+
+    def test_corpus_and_queries_come_with_all_metadata_in_the_order_in_which_they_came(self, tmp_path):
+        collection = make_collection(documents=["z", "a"], queries=["q2", "q1"], qrels={("q1", "a"): 1})
+        collection.documents.filter(docid="z").update(
+            title="T", metadata={"year": 1990, "big": 1e22, "by": [{"name": "é", "born": None}]}
+        )
+        collection.queries.filter(qid="q2").update(metadata={"narrative": "n", "b": 1})
+        export_qrels(collection=collection, out=tmp_path / "out", content=self.WHOLE)
+        assert (tmp_path / "out" / "corpus.jsonl").read_text(encoding="utf-8").splitlines() == [
+            '{"_id":"z","title":"T","text":"text of z","metadata":'
+            '{"big":1e+22,"by":[{"born":null,"name":"é"}],"year":1990}}',
+            '{"_id":"a","title":"","text":"text of a","metadata":{}}',
+        ]
+        assert (tmp_path / "out" / "queries.jsonl").read_text(encoding="utf-8").splitlines() == [
+            '{"_id":"q2","text":"query q2","metadata":{"b":1,"narrative":"n"}}',
+            '{"_id":"q1","text":"query q1","metadata":{}}',
+        ]
+
+    def test_ids_that_only_the_qrels_know_are_in_the_qrels_alone(self, tmp_path):
+        collection = make_collection(documents=["d1", "lost"], qrels={("q1", "lost"): 1})
+        collection.documents.filter(docid="lost").update(in_corpus=False, text="")
+        export_qrels(collection=collection, out=tmp_path / "out", content=self.WHOLE)
+        assert rows_of(tmp_path / "out" / "qrels" / "augmented.tsv") == [("q1", "lost", "1")]
+        assert b"lost" not in (tmp_path / "out" / "corpus.jsonl").read_bytes()
+
+    def test_the_manifest_has_their_checksums_and_says_the_layout(self, collection, tmp_path):
+        manifest = export_qrels(collection=collection, out=tmp_path / "out", content=self.WHOLE).manifest
+        assert manifest["layout"] == "beir"
+        assert (
+            manifest["files"]["corpus.jsonl"]
+            == hashlib.sha256((tmp_path / "out" / "corpus.jsonl").read_bytes()).hexdigest()
+        )
+
+    def test_without_beir_qrels_it_is_none(self, collection, tmp_path):
+        with pytest.raises(UserError, match="--layout beir: expected BEIR qrels with it, found --format trec alone"):
+            export_qrels(collection=collection, out=tmp_path / "out", content=Content("beir", formats=["trec"]))
+
+    def test_a_layout_that_there_is_not_is_refused(self, collection, tmp_path):
+        with pytest.raises(UserError, match="--layout: expected qrels or beir, found mteb"):
+            export_qrels(collection=collection, out=tmp_path / "out", content=Content("mteb"))
+
+    def test_the_first_bytes_come_before_the_texts_are_read(self, collection, django_assert_num_queries):
+        with django_assert_num_queries(6):
+            _, pieces = export_zip(collection=collection, content=self.WHOLE)
+        with django_assert_num_queries(2):
+            next(pieces)
+
+
+class TestZip:
+    def test_a_name_that_ends_in_zip_makes_a_zip_that_is_the_download(self, collection, policy, tmp_path):
+        out = export_qrels(collection=collection, out=tmp_path / "odd.ZIP", policy=policy).path
+        name, pieces = export_zip(collection=collection, policy=policy)
+        assert name == "odd-augmented.zip"
+        assert out.read_bytes() == b"".join(pieces)
+        assert [path.name for path in tmp_path.iterdir()] == ["odd.ZIP"]
+
+    def test_an_earlier_export_is_replaced(self, collection, policy, tmp_path):
+        first = export_qrels(collection=collection, out=tmp_path / "odd.zip").path.read_bytes()
+        assert export_qrels(collection=collection, out=tmp_path / "odd.zip", policy=policy).path.read_bytes() != first
+
+    @pytest.mark.parametrize("foreign", [b"", b"no zip", "a zip"])
+    def test_anything_else_is_not_touched(self, collection, tmp_path, foreign):
+        out = tmp_path / "odd.zip"
+        if foreign == "a zip":
+            with zipfile.ZipFile(out, "w") as archive:
+                archive.writestr("odd/manifest.json", '{"software": {"name": "unjudged"}, "files": {}}')
+                archive.writestr("odd/mine.txt", "mine")
+        else:
+            out.write_bytes(foreign)
+        before = out.read_bytes()
+        with pytest.raises(UserError, match="holds other things than an earlier export"):
+            export_qrels(collection=collection, out=out)
+        assert out.read_bytes() == before
+
+    def test_an_export_that_fails_leaves_nothing_behind(self, collection, tmp_path):
+        collection.documents.filter(docid="nike").update(docid="ni ke")
+        with pytest.raises(UserError, match="'ni ke'"):
+            export_qrels(collection=collection, out=tmp_path / "odd.zip")
+        assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from judging.models import Judgment, JudgmentEvent
-from judging.steps.judgments import Said, said_before, say
+from judging.steps.judgments import Said, said_before, say, say_all
 from tests.factories import make_collection, make_person
 
 pytestmark = pytest.mark.django_db
@@ -58,3 +58,24 @@ def test_graded_without_a_grade_is_refused_by_the_database(tell):
     with pytest.raises(IntegrityError), transaction.atomic():
         tell("graded")
     assert not Judgment.objects.exists()
+
+
+def test_many_answers_are_stored_at_once_and_only_what_is_new_or_changed_is_written():
+    collection, person = make_collection(), make_person()
+    query = collection.queries.get()
+    keys = {row.docid: (query.pk, row.pk) for row in collection.documents.all()}
+    first = {keys["d1"]: Said("graded", 1), keys["d2"]: Said("failed", raw="timeout")}
+    assert say_all(judge=person, said=first) == 2
+    kept = Judgment.objects.get(document=keys["d1"][1])
+
+    second = first | {keys["d2"]: Said("graded", 0), keys["d3"]: Said("graded", 1, probabilities={"1": 0.5})}
+    assert say_all(judge=person, said=second) == 2
+    assert say_all(judge=person, said=second) == 0
+
+    rows = Judgment.objects.order_by("document").values_list("outcome", "grade", "raw", "probabilities")
+    assert list(rows) == [("graded", 1, "", None), ("graded", 0, "", None), ("graded", 1, "", {"1": 0.5})]
+    assert Judgment.objects.get(document=keys["d1"][1]).updated_at == kept.updated_at
+    assert [event.outcome for event in JudgmentEvent.objects.filter(judgment__document=keys["d2"][1])] == [
+        "failed",
+        "graded",
+    ]

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from judging.models import Pair, Pool
-from judging.views import agreement, annotate, disagreements, judges, lead, pools
+from judging.views import agreement, annotate, disagreements, duplicates, judges, lead, pools, quality
 from tests.factories import make_person
 from tests.views.pages import HTMX, Browser, Page, browser_of
 
@@ -35,9 +35,9 @@ PARAMETER = re.compile(r"<(?:\w+:)?(?P<plain>\w+)>(?![^(]*\))|\(\?P<(?P<regex>\w
 OPEN_TO_ALL = {"/login/", "/admin/login/", "/language/", f"/join/{VALUES['token']}/"}
 POST_ONLY = (
     "answer", "skip", "heartbeat", "leave", "train", "logout", "pool-status", "pool-overlap", "pool-release",
-    "pool-add", "pool-remove", "pool-everybody", "pool-invite", "pool-revoke", "verdict",
+    "pool-add", "pool-remove", "pool-everybody", "pool-invite", "pool-revoke", "verdict", "calibrate",
 )  # fmt: skip
-OF_LEAD = {view.__name__ for view in (agreement, disagreements, judges, lead, pools)}
+OF_LEAD = {view.__name__ for view in (agreement, disagreements, duplicates, judges, lead, pools, quality)}
 
 
 def walk(patterns: list[Any], prefix: str = "") -> Iterator[tuple[URLPattern, str]]:

@@ -184,4 +184,4 @@ def queries_of(browser: Browser, pool: Pool) -> int:
 def test_a_save_costs_the_same_in_a_pool_of_three_pairs_and_of_three_thousand(as_person, documents, queries):
     pool = pool_of(documents, queries)
     assert pool.pairs.count() == documents * queries
-    assert queries_of(as_person, pool) == 17
+    assert queries_of(as_person, pool) == 15

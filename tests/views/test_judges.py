@@ -89,3 +89,27 @@ def test_the_list_costs_the_same_however_many_judged(collection, as_lead, django
         make_judgment(make_person(), collection, "q1", "d2", 1)
         with django_assert_num_queries(5):
             as_lead.get(list_url(collection))
+
+
+def test_two_llms_are_compared_by_what_makes_them(collection, as_lead):
+    one = make_llm("phi", model="phi", dtype="float32", decoding={"method": "greedy", "max_tokens": 1})
+    other = make_llm("phi", model="phi", dtype="bfloat16", decoding={"method": "greedy", "max_tokens": 9})
+    for llm in (one, other):
+        make_judgment(llm, collection, "q1", "d1", 1)
+    listed = as_lead.page(list_url(collection))
+    assert "What makes two LLM judges different" in listed.text
+    address = reverse("judges-compare", args=[collection.slug])
+    page = as_lead.page(f"{address}?one={one.pk}&other={other.pk}")
+    assert re.search(r"dtype float32 bfloat16 decoding.max_tokens 1 9 *$", page.text)
+    assert "model phi" not in page.text
+    assert "nothing differs" in as_lead.page(f"{address}?one={one.pk}&other={one.pk}").text
+    assert as_lead.get(f"{address}?one=0&other={one.pk}").status_code == 404
+    assert as_lead.get(f"{address}?one=x").status_code == 200
+
+
+def test_the_tokens_of_an_llm_are_shown_where_they_are_known(collection, as_lead):
+    phi = make_llm("phi")
+    for docid in ("d1", "d2"):
+        make_judgment(phi, collection, "q1", docid, 1, prompt_tokens=600, completion_tokens=2)
+    assert re.search(r"phi · \w{8} 2 0 0 0 0 – – 1,200 4", as_lead.page(list_url(collection)).text)
+    assert "Tokens read 1,200 Tokens written 4" in as_lead.page(judge_url(collection, phi)).text

@@ -170,11 +170,49 @@ def test_the_download_holds_what_the_step_writes_under_the_same_policy(
         inside = {name.removeprefix("trec-augmented/"): archive.read(name) for name in archive.namelist()}
     folder = export_qrels(
         collection=collection, out=tmp_path / "out", policy=Policy(chosen, duplicates=duplicates)
-    ).folder
+    ).path
     assert inside == {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
     assert as_lead.get(f"{url('export-download', collection)}?{query}").body == response.body
+
+
+def test_the_download_holds_corpus_and_queries_and_the_forms_of_judgments_that_were_chosen(judged_pool, as_lead):
+    collection = judged_pool.collection
+    query = "layout=beir&judgments=csv&judgments=parquet"
+    page = as_lead.page(f"{url('export', collection)}?{query}")
+    assert "a zip: corpus, queries, BEIR and TREC qrels" in page.text
+    chosen = [box["value"] for box in page.all("input", type="checkbox") if "checked" in box]
+    assert chosen == ["beir", "csv", "parquet"]
+    address = page.one("a", class_="button main")["href"]
+    assert address == f"{url('export-download', collection)}?{query}"
+    with zipfile.ZipFile(io.BytesIO(as_lead.get(address).body)) as archive:
+        assert [name.removeprefix("trec-augmented/") for name in archive.namelist()] == [
+            "corpus.jsonl",
+            "queries.jsonl",
+            "qrels/augmented.tsv",
+            "qrels.trec",
+            "sources.tsv",
+            "unresolved.tsv",
+            "judgments.csv",
+            "judgments.parquet",
+            "manifest.json",
+        ]
+
+
+def test_a_layout_and_a_form_that_there_are_not_are_left_out(judged_pool, as_lead):
+    collection = judged_pool.collection
+    plain, strange = (
+        as_lead.get(url("export-download", collection) + query).body for query in ("", "?layout=x&judgments=xml")
+    )
+    assert plain == strange
+
+
+def test_an_id_that_no_file_can_hold_is_named_on_the_page_before_anything_is_sent(as_lead):
+    collection = make_collection(documents=["a\tb"], qrels={("q1", "a\tb"): 1})
+    response = as_lead.get(url("export-download", collection), follow=True)
+    assert response.redirect_chain == [(url("export", collection), 303)]
+    assert "without tabs and line ends" in response.content.decode()
 
 
 def test_an_llm_that_does_not_exist_is_no_server_error(judged_pool, as_lead):

@@ -107,7 +107,7 @@ def test_a_page_that_does_not_exist_shows_the_nearest_one(many, as_person, page,
 
 def test_a_page_of_answers_costs_the_same_however_many_there_are(many, as_person, django_assert_num_queries):
     for number in (1, 3):
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(6):
             as_person.get(f"{URL}?page={number}")
 
 

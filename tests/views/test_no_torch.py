@@ -29,10 +29,12 @@ make_judgment(make_llm(), collection, "q1", "d1", 1)
 
 browser = Client(SERVER_NAME="localhost")
 statuses = [browser.post("/login/", {"username": "lea", "password": "secret"}).status_code]
+statuses.append(browser.post("/pools/cran/llms/", {"model": "microsoft/Phi-3-mini-4k-instruct"}).status_code)
 page = browser.get("/pools/cran/judge/")
 (action,) = re.findall(r'<form method="post"\\s+action="(/pools/cran/judge/[0-9]+/)"', page.content.decode())
 statuses += [page.status_code, browser.post(action, {"answer": "1"}, headers={"HX-Request": "true"}).status_code]
 for url in ("/", "/pools/cran/mine/", "/collections/", "/collections/cran/", "/pools/cran/", "/pools/cran/agreement/",
+            "/pools/cran/preview/", "/prompts/", "/prompts/stepwise/", "/collections/cran/judges/compare/",
             "/collections/cran/evaluation/", "/collections/cran/export/", "/collections/cran/export/download/",
             "/admin/"):
     response = browser.get(url)
@@ -53,5 +55,5 @@ def test_a_web_worker_loads_no_model_library_and_no_search_client(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
-    assert answer["statuses"] == [302] + [200] * 12
+    assert answer["statuses"] == [302, 303] + [200] * 16
     assert answer["loaded"] == []

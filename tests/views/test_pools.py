@@ -129,7 +129,7 @@ def test_the_live_part_costs_the_same_whatever_the_size_of_the_pool(as_lead, dja
         for annotator in judges:
             judge_all(pool, annotator, [1, 0] * size)
         as_lead.get(url("pool", pool))
-        with django_assert_num_queries(20):
+        with django_assert_num_queries(21):
             as_lead.get(url("pool", pool), headers=HTMX)
 
 

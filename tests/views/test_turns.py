@@ -109,6 +109,36 @@ def test_a_training_pair_of_another_pool_is_not_found(trained, judged_pool, as_p
     assert as_person.post(reverse("train", args=["trec", trained.pk]), {"answer": "1"}).status_code == 404
 
 
+def test_undo_leads_back_to_the_feedback_of_each_training_pair_and_the_first_answers_stay(pool, trained, as_person):
+    second = TrainingPair.objects.create(
+        pool=pool, position=1, query=trained.query, document=pool.collection.documents.get(docid="d3"), grade=0
+    )
+    page = as_person.page(URL)
+    assert not page.all("a", data_key="u")
+    for answer in ("1", "1"):
+        answered(as_person, page, answer=answer)
+        page = as_person.page(URL)
+    assert "text of d1" in page.text
+    for pair in (second, trained):
+        undo = page.one("a", data_key="u")["href"]
+        assert undo == f"{URL}?training={pair.pk}"
+        page = as_person.page(undo)
+        assert page.one("a", id="go-on")["href"] == URL
+        assert not page.all("button", name="answer")
+    assert "Right: Relevant ." in page.text
+    assert not page.all("a", data_key="u")
+    as_person.post(reverse("train", args=["cran", second.pk]), {"answer": "0"}, headers=HTMX)
+    assert list(TrainingAnswer.objects.order_by("pk").values_list("grade", flat=True)) == [1, 1]
+
+
+def test_undo_goes_from_the_first_pair_to_the_training(trained, as_person):
+    answered(as_person, as_person.page(URL), answer="1")
+    page = answered(as_person, as_person.page(URL), answer="0")
+    first = page.one("a", data_key="u")["href"]
+    assert first.startswith(f"{URL}?pair=")
+    assert as_person.page(first).one("a", data_key="u")["href"] == f"{URL}?training={trained.pk}"
+
+
 # --- Asked again ------------------------------------------------------------------------------------------------------
 
 

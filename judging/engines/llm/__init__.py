@@ -8,7 +8,7 @@ from judging.engines.llm.base import Answer, LanguageModel, Preview, Question
 from judging.engines.llm.families import family_of
 from judging.engines.llm.local import BATCH_TOKENS, DEFAULT_MODEL, TransformersModel
 from judging.engines.llm.prompts import Prompt, load_prompt, parse_prompt, prompt_names
-from judging.engines.llm.server import ServedModel, Server
+from judging.engines.llm.server import ServedModel, Server, only_model
 from judging.engines.llm.usage import Prices, Usage, usage_of
 from judging.formats.scale import Scale
 
@@ -25,6 +25,7 @@ __all__ = [
     "Usage",
     "family_of",
     "load_prompt",
+    "only_model",
     "open_llm",
     "parse_prompt",
     "prompt_names",

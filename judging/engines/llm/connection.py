@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import ssl
 import threading
 import time
 import urllib.error
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -40,6 +42,12 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any) -> None:
         return None
+
+
+@cache
+def _opener() -> urllib.request.OpenerDirector:
+    """One for all: reading the certificates of a machine takes as long as many an answer."""
+    return urllib.request.build_opener(_NoRedirect, urllib.request.HTTPSHandler(context=ssl.create_default_context()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +79,25 @@ class Connection:
                     raise RefusedError(f"{refused.reason}{tries}", status=refused.status) from None
         raise AssertionError("unreachable")
 
+    def get(self) -> dict[str, Any]:
+        """What lies at the address, tried once. Raises RefusedError."""
+        return self._once(None)
+
     def _wait(self, refused: RefusedError, turn: int) -> float:
         # Spread, so that requests refused together do not come again together.
         wait = self.backoff * 2**turn * random.uniform(0.8, 1.2) if refused.wait is None else refused.wait  # noqa: S311
         return min(wait, LONGEST_WAIT)
 
-    def _once(self, payload: dict[str, Any]) -> dict[str, Any]:
+    def _once(self, payload: dict[str, Any] | None) -> dict[str, Any]:
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "unjudged"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        request = urllib.request.Request(self.url, json.dumps(payload).encode(), headers, method="POST")  # noqa: S310
+        body = None if payload is None else json.dumps(payload).encode()
+        request = urllib.request.Request(self.url, body, headers)  # noqa: S310
         deadline = time.monotonic() + self.timeout
         try:
-            with urllib.request.build_opener(_NoRedirect).open(request, timeout=self.timeout) as response:
-                body = _read(response.read1, deadline)
+            with _opener().open(request, timeout=self.timeout) as response:
+                said = _read(response.read1, deadline)
         except urllib.error.HTTPError as error:
             with error:
                 raise self._refusal(error, deadline) from None
@@ -95,7 +108,7 @@ class Connection:
             if isinstance(reason, TimeoutError):
                 raise RefusedError(f"no answer within {self.timeout:g} s") from None
             raise RefusedError(self._clean(f"no connection: {reason or type(reason).__name__}")) from None
-        return self._object(body)
+        return self._object(said)
 
     def _refusal(self, error: urllib.error.HTTPError, deadline: float) -> RefusedError:
         try:

@@ -157,14 +157,14 @@ def parse_prompt(text: str, file: str | Path) -> Prompt:
     end = stripped.index("---")
     header = _parse_header(stripped[:end], file)
     fields = tuple(field.strip() for field in header["fields"].split(","))
-    _check_header(header, fields, file)
-    body = "\n".join(lines[end + 1 :])
-    turns = _turns(body, file)
-    _check_placeholders(turns, fields, file)
+    line_of = {line.partition(":")[0].strip(): number for number, line in enumerate(stripped[:end], start=1)}
+    _check_header(header, fields, file, line_of)
+    turns = _turns(lines, end, file)
+    _check_placeholders(turns, fields, file, _Places(lines, end, line_of))
     if any(role == "assistant" for role, _ in turns) and "examples" not in header:
         raise FileError(
             file,
-            None,
+            end + 1,
             "the prompt has answered examples; expected a line 'examples: …' in the header saying their source",
         )
     return Prompt(
@@ -174,21 +174,35 @@ def parse_prompt(text: str, file: str | Path) -> Prompt:
         scale=header["scale"],
         turns=turns,
         digest=hashlib.sha256(text.encode()).hexdigest(),
-        max_tokens=_max_tokens(header, file),
+        max_tokens=_max_tokens(header, file, line_of.get("max_tokens")),
         examples=header.get("examples", ""),
     )
 
 
-def _max_tokens(header: Mapping[str, str], file: str | Path) -> int:
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where things stand in a prompt file: its lines, which of them ends the header, and the line of each key."""
+
+    lines: list[str]
+    end: int
+    line_of: Mapping[str, int]
+
+    def of(self, placeholder: str) -> int:
+        """The first line of the text that has a placeholder."""
+        texts = enumerate(self.lines[self.end + 1 :], start=self.end + 2)
+        return next(number for number, line in texts if f"{{{placeholder}}}" in line)
+
+
+def _max_tokens(header: Mapping[str, str], file: str | Path, line: int | None) -> int:
     written = header.get("max_tokens")
     if header["mode"] == "score":
         if written is not None:
-            raise FileError(file, None, "max_tokens belongs to mode: generate; in mode: score one token is the answer")
+            raise FileError(file, line, "max_tokens belongs to mode: generate; in mode: score one token is the answer")
         return 1
     if written is None:
         return MAX_TOKENS
     if not re.fullmatch(r"[0-9]{1,4}", written) or not 1 <= int(written) <= _MOST_TOKENS:
-        raise FileError(file, None, f"expected max_tokens: 1 to {_MOST_TOKENS}, found {written!r}")
+        raise FileError(file, line, f"expected max_tokens: 1 to {_MOST_TOKENS}, found {written!r}")
     return int(written)
 
 
@@ -211,33 +225,50 @@ def _parse_header(lines: list[str], file: str | Path) -> dict[str, str]:
     return header
 
 
-def _check_header(header: Mapping[str, str], fields: tuple[str, ...], file: str | Path) -> None:
+def _check_header(
+    header: Mapping[str, str], fields: tuple[str, ...], file: str | Path, line_of: Mapping[str, int]
+) -> None:
     if header["mode"] not in MODES:
-        raise FileError(file, None, f"expected mode: {' or '.join(MODES)}, found {header['mode']!r}")
+        raise FileError(file, line_of["mode"], f"expected mode: {' or '.join(MODES)}, found {header['mode']!r}")
     if not {"query", "document"} <= set(fields) <= set(_FIELDS):
-        raise FileError(file, None, f"expected fields: query, document and perhaps known, found {header['fields']!r}")
+        raise FileError(
+            file,
+            line_of["fields"],
+            f"expected fields: query, document and perhaps known, found {header['fields']!r}",
+        )
     if header["scale"] not in ("any", "binary") and _grades(header["scale"]) is None:
         raise FileError(
-            file, None, f"expected scale: any, binary or grades such as '0, 1, 2', found {header['scale']!r}"
+            file,
+            line_of["scale"],
+            f"expected scale: any, binary or grades such as '0, 1, 2', found {header['scale']!r}",
         )
 
 
-def _check_placeholders(turns: tuple[tuple[str, str], ...], fields: tuple[str, ...], file: str | Path) -> None:
+def _check_placeholders(
+    turns: tuple[tuple[str, str], ...], fields: tuple[str, ...], file: str | Path, places: _Places
+) -> None:
     found = {name for _, text in turns for name in _PLACEHOLDER.findall(text)} - {"lowest", "highest"}
     wanted = {*fields, "scale"}
     if missing := sorted(wanted - found):
         raise FileError(file, None, f"expected the placeholder {{{missing[0]}}} in the text, found none")
     if undeclared := sorted(found - wanted):
-        raise FileError(file, None, f"the text has {{{undeclared[0]}}}, which 'fields' does not name; add it there")
+        raise FileError(
+            file,
+            places.of(undeclared[0]),
+            f"the text has {{{undeclared[0]}}}, which 'fields' does not name; add it there",
+        )
     early = {name for role, text in turns[:-1] if role != "system" for name in _PLACEHOLDER.findall(text)}
     if early := early & {"query", "document", "known"}:
         raise FileError(
-            file, None, f"expected {{{min(early)}}} in the last [user] section alone, found it in an example"
+            file,
+            places.of(min(early)),
+            f"expected {{{min(early)}}} in the last [user] section alone, found it in an example",
         )
 
 
-def _turns(body: str, file: str | Path) -> tuple[tuple[str, str], ...]:
+def _turns(lines: list[str], end: int, file: str | Path) -> tuple[tuple[str, str], ...]:
     """(role, text) a section. Split before anything is filled in, so that a document cannot open a section."""
+    body = "\n".join(lines[end + 1 :])
     before, *parts = _SECTION.split(body)
     if not parts:
         return (("user", body.strip()),)
@@ -245,7 +276,7 @@ def _turns(body: str, file: str | Path) -> tuple[tuple[str, str], ...]:
     if before.strip() or not re.fullmatch(r"(system-)?(user-assistant-)*user", roles):
         raise FileError(
             file,
-            None,
+            end + 2,
             "expected the sections [system], then examples as [user] and [assistant], then [user], or [user] alone",
         )
     return tuple(zip(parts[::2], (text.strip() for text in parts[1::2]), strict=True))

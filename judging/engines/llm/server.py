@@ -80,6 +80,24 @@ class Server:
         return Connection(f"{self.base}/chat/completions", key, self.timeout, self.retries, self.backoff)
 
 
+def only_model(server: Server) -> str:
+    """The name of the model that a server serves, where it is one alone, as with vLLM and llama.cpp.
+
+    Raises UserError with the names where there are several, or the reason why it does not tell.
+    """
+    asking = server.connect()
+    try:
+        listed = replace(asking, url=f"{server.base}/models").get().get("data")
+    except RefusedError as refused:
+        raise UserError(f"{server.base} does not tell which models it serves: {refused.reason}.") from None
+    entries = listed if isinstance(listed, list) else []
+    names = [str(entry["id"]) for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+    if len(names) == 1:
+        return names[0]
+    there = f"serves {', '.join(names[:20])}" if names else "names no model"
+    raise UserError(f"{server.base} {there}: name one with --judge, and the address with --server.")
+
+
 class ServedModel:
     """One judge: a model that a server offers under a name, with a prompt and a scale.
 

@@ -27,6 +27,13 @@ class Usage:
     completion_tokens: int = 0
     unknown: int = 0
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.unknown + other.unknown,
+        )
+
     def cost(self, prices: Prices) -> float:
         """Of the answers whose tokens are known, so the least that was spent where ``unknown`` is above 0."""
         return prices.of(prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)

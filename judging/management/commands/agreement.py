@@ -13,6 +13,7 @@ from judging.steps import lookup
 from judging.steps.agree import Agreement, LlmAgreement, agreement_of, sheet_of
 from judging.steps.agree import between as compared_between
 from judging.steps.agreement import tables
+from judging.steps.agreement.compare import CROSS_FITTED
 from judging.steps.agreement.estimate import estimates, purchases
 from judging.steps.frames import coefficients
 
@@ -155,6 +156,8 @@ class Command(StepCommand):
     def _details(self, llm: LlmAgreement, first: str, second: str) -> None:
         if llm.left_out:
             self.say("  left out: " + ", ".join(f"{number:,} {why}" for why, number in sorted(llm.left_out.items())))
+        if llm.judge.is_calibrated:
+            self.say(f"  {CROSS_FITTED}")
         if llm.clipped:
             self.say(f"  {count(llm.clipped, 'grade')} outside the scale taken as its nearest end")
         self._coefficients(llm.panel)

@@ -17,13 +17,14 @@ class Command(StepCommand):
         "Look through any file or folder without importing it: a collection (BEIR folder or zip, Parquet folder), "
         "qrels, runs, topics, judgments. Says what it holds and what is wrong; the exit status is 1 on errors."
     )
-    example = "check_files runs/bm25.txt --against datasets/nfcorpus.zip"
+    example = "check_files runs/bm25.txt --against nfcorpus"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, metavar="PATH")
         parser.add_argument(
-            "--against", type=Path, metavar="DIR_OR_ZIP", help="the collection whose ids the file should name"
-        )
+            "--against", metavar="COLLECTION",
+            help="the collection whose ids the file should name: one that is loaded, or a folder or zip",
+        )  # fmt: skip
         parser.add_argument("--kind", choices=KINDS, help="what a single file is, where nothing tells")
         parser.add_argument(
             "--show", type=at_least_1, default=20, metavar="N", help="how many errors to show (default: 20)"
@@ -31,7 +32,14 @@ class Command(StepCommand):
 
     def run(self, **options: Any) -> None:
         path: Path = options["path"]
-        report = check_files(path=path, kind=options["kind"], against=options["against"], keep=options["show"])
+        with self.bytes_bar("checked") as tell:
+            report = check_files(
+                path=path,
+                kind=options["kind"],
+                against=options["against"],
+                keep=options["show"],
+                progress=lambda more: tell(more, None),
+            )
         self.say(f"{path}: {report.kind}")
         for file in report.files:
             self.say(*_lines(file))

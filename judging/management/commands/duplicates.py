@@ -2,6 +2,8 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
+from django.conf import settings
+
 from judging.management.base import StepCommand, count, some
 from judging.steps import lookup
 from judging.steps.duplicates import Group, duplicates
@@ -12,13 +14,14 @@ class Command(StepCommand):
         "List the groups of documents with one text of which one is judged and another is not, and those whose grades "
         "conflict. Judged is what the original qrels, an adjudication or the people's majority say."
     )
-    example = "duplicates nfcorpus --near 0.8"
+    example = "duplicates nfcorpus --near"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("collection")
         parser.add_argument(
-            "--near", type=float, metavar="THRESHOLD",
-            help="also texts that differ in a few words: the least share of common runs of three words, such as 0.8",
+            "--near", type=float, nargs="?", const=settings.NEAR_DUPLICATES, metavar="THRESHOLD",
+            help="also texts that differ in a few words: the least share of common runs of three words "
+            f"(default: {settings.NEAR_DUPLICATES:g}, by the variable NEAR_DUPLICATES)",
         )  # fmt: skip
 
     def run(self, **options: Any) -> None:

@@ -39,7 +39,7 @@ class Command(StepCommand):
             configuration=_configuration(options["configuration"]),
             only=options["only"],
             replace=options["replace"],
-            track=self.track,
+            meter=self.meter,
         )
         for warning in report.warnings:
             self.say(f"warning: {warning}")

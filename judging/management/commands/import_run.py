@@ -26,7 +26,7 @@ class Command(StepCommand):
             path=options["file"],
             name=options["name"],
             replace=options["replace"],
-            track=self.track,
+            meter=self.meter,
         )
         same = " (the same file as before; nothing was changed)" if report.unchanged else ""
         self.say(f"{report.run.name}: {count(report.hits, 'hit')} of {count(report.queries, 'query', 'queries')}{same}")

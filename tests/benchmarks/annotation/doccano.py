@@ -129,18 +129,12 @@ async def _set_up(lead: Person, texts: Sequence[Text], *, names: Sequence[str]) 
     return Task(int(str(project["id"])), categories, len(texts))
 
 
-def run(
-    environment: Path, texts: Sequence[Text], *, people: int, overlap: int, pause: float, as_page: bool
-) -> Measured:
+def run(environment: Path, texts: Sequence[Text], *, people: int, overlap: int, as_page: bool) -> Measured:
     with running(environment) as (port, process):
-        return asyncio.run(
-            _run(port, process, texts, people=people, answers=len(texts) * overlap, pause=pause, as_page=as_page)
-        )
+        return asyncio.run(_run(port, process, texts, people=people, answers=len(texts) * overlap, as_page=as_page))
 
 
-async def _run(
-    port: int, process: int, texts: Sequence[Text], *, people: int, answers: int, pause: float, as_page: bool
-) -> Measured:
+async def _run(port: int, process: int, texts: Sequence[Text], *, people: int, answers: int, as_page: bool) -> Measured:
     persons = [Person(f"person{number}", Browser(port)) for number in range(people)]
     task = await _set_up(Person(ADMIN[0], Browser(port)), texts, names=[person.name for person in persons])
     for person in persons:
@@ -155,6 +149,5 @@ async def _run(
         "doccano, as its page does" if as_page else "doccano, the fewest requests",
         browsers=[person.browser for person in persons],
         work=work,
-        pause=pause,
         servers=[process],
     )

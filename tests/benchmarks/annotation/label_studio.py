@@ -93,20 +93,18 @@ async def _set_up(lead: Person, texts: Sequence[Text], *, overlap: int) -> int:
     return int(project["id"])
 
 
-def run(environment: Path, texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
+def run(environment: Path, texts: Sequence[Text], *, people: int, overlap: int) -> Measured:
     with running(environment) as (port, process):
-        return asyncio.run(_run(port, process, texts, people=people, overlap=overlap, pause=pause))
+        return asyncio.run(_run(port, process, texts, people=people, overlap=overlap))
 
 
-async def _run(port: int, process: int, texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
+async def _run(port: int, process: int, texts: Sequence[Text], *, people: int, overlap: int) -> Measured:
     persons = [Person(f"person{number}", Browser(port)) for number in range(people)]
     for person in persons:
         await person.sign_up()
     project = await _set_up(persons[0], texts, overlap=overlap)
     work = [_work_of(person, project) for person in persons]
-    return await measure(
-        "Label Studio", browsers=[person.browser for person in persons], work=work, pause=pause, servers=[process]
-    )
+    return await measure("Label Studio", browsers=[person.browser for person in persons], work=work, servers=[process])
 
 
 def _work_of(person: Person, project: int) -> Work:

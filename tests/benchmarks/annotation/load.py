@@ -87,8 +87,8 @@ async def measure(
     *,
     browsers: Sequence[Browser],
     work: Sequence[Work],
-    pause: float,
     servers: Sequence[int],
+    pause: float = 0.0,
     longest: float = LONGEST,
 ) -> Measured:
     """Let all people work at the same time, each with their own browser, already signed in.

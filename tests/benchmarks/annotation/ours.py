@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,7 +48,7 @@ class Person:
 
     name: str
     browser: Browser
-    page: str
+    page: str = ""
     sent: dict[tuple[int, uuid.UUID], int] = field(default_factory=dict)
     shown: str = ""
 
@@ -58,6 +58,9 @@ class Person:
         answer = await self.browser.post_form("/login/", fields, headers=self._origin)
         if answer.status != 302:
             raise RuntimeError(f"{self.name} could not sign in.")
+
+    async def open(self, pool: Pool) -> None:
+        self.page, self.sent = f"/pools/{pool.slug}/judge/", {}
         await self._load()
 
     async def work(self, clock: Clock) -> None:
@@ -141,7 +144,7 @@ def _postgres_process() -> int:
     return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def make_pool_of(texts: Sequence[Text], *, overlap: int) -> Pool:
+def make_pool_of(texts: Sequence[Text], *, overlap: int, name: str = "benchmark") -> Pool:
     """The pairs as a pool; each query has one known relevant document, shown beside."""
     from tests.factories import make_collection, make_pool, make_run
 
@@ -150,14 +153,15 @@ def make_pool_of(texts: Sequence[Text], *, overlap: int) -> Pool:
     known = {(qid, f"known-{qid}"): 1 for qid in queries}
     first = {text.qid: text.document for text in reversed(texts)}
     documents |= {docid: first[qid][::-1] for qid, docid in known}
-    collection = make_collection("benchmark", documents=documents, queries=queries, qrels=known)
+    collection = make_collection(name, documents=documents, queries=queries, qrels=known)
     ranked: dict[str, list[str]] = {}
     for text in texts:
         ranked.setdefault(text.qid, []).append(text.docid)
-    return make_pool(collection, make_run(collection, ranked), people=overlap, depth=max(map(len, ranked.values())))
+    depth = max(map(len, ranked.values()))
+    return make_pool(collection, make_run(collection, ranked), name=name, people=overlap, depth=depth)
 
 
-def make_people(pool: Pool, *, people: int, port: int) -> list[Person]:
+def make_people(*, people: int, port: int) -> list[Person]:
     from django.contrib.auth.hashers import make_password
     from django.contrib.auth.models import User
 
@@ -165,11 +169,11 @@ def make_people(pool: Pool, *, people: int, port: int) -> list[Person]:
     password = make_password(PASSWORD)
     names = [f"annotator{number}" for number in range(people)]
     User.objects.bulk_create(User(username=name, password=password) for name in names)
-    return [Person(name, Browser(port), f"/pools/{pool.slug}/judge/") for name in names]
+    return [Person(name, Browser(port)) for name in names]
 
 
-def check(pool: Pool, people: Sequence[Person], *, pairs: int, overlap: int) -> str:
-    """Every answer sent is stored once, as it was sent, and no pair has more answers than wanted.
+def check(pool: Pool, people: Sequence[Person], *, overlap: int, is_complete: bool) -> str:
+    """Every answer sent is stored once, as it was sent, and no pair has more answers than wanted; complete, all have.
 
     Raises: AssertionError.
     """
@@ -178,38 +182,56 @@ def check(pool: Pool, people: Sequence[Person], *, pairs: int, overlap: int) -> 
     from judging.models import Assignment, Judgment, JudgmentEvent
 
     pair_of = {(query, document): pk for pk, query, document in pool.pairs.values_list("pk", "query", "document")}
-    events = JudgmentEvent.objects.values_list(
+    events = JudgmentEvent.objects.filter(judgment__query__collection=pool.collection)
+    rows = events.values_list(
         "judgment__judge__user__username", "judgment__query", "judgment__document", "key", "grade"
     )
-    stored = {(name, pair_of[query, document], key): grade for name, query, document, key, grade in events}
+    stored = {(name, pair_of[query, document], key): grade for name, query, document, key, grade in rows}
     sent = {(person.name, *what): grade for person in people for what, grade in person.sent.items()}
-    assert len(pair_of) == pairs, f"{len(pair_of)} pairs in the pool"
     assert stored == sent, f"{len(sent)} answers sent, {len(stored)} stored"
-    assert JudgmentEvent.objects.count() == len(stored) == pairs * overlap, f"{len(stored)} answers"
-    judgments = Judgment.objects.by_people()
-    assert judgments.count() == pairs * overlap, f"{judgments.count()} judgments"
+    assert events.count() == len(stored), f"{events.count()} events of {len(stored)} answers"
+    judgments = Judgment.objects.of(pool.collection).by_people()
+    assert judgments.count() == len(stored), f"{judgments.count()} judgments of {len(stored)} answers"
     per_pair = judgments.values("query", "document").annotate(people=Count("judge", distinct=True))
-    assert {row["people"] for row in per_pair} == {overlap}, "the overlap is not as wanted"
+    most = max(row["people"] for row in per_pair)
+    assert most <= overlap, f"a pair was judged by {most} people"
     done = Assignment.objects.filter(pair__pool=pool, state="done").count()
-    assert done == Assignment.objects.count() == pairs * overlap, f"{done} slots done"
-    return f"{len(stored):,} answers sent, each stored once; {len(pair_of):,} pairs, each judged by {overlap} people."
+    assert done == len(stored), f"{done} slots done by {len(stored)} answers"
+    if is_complete:
+        assert len(stored) == len(pair_of) * overlap, f"{len(stored)} answers for {len(pair_of)} pairs"
+    return (
+        f"{len(stored):,} answers sent, each stored once; {len(per_pair):,} pairs, none by more than {overlap} people."
+    )
 
 
-def run(texts: Sequence[Text], *, people: int, overlap: int, pause: float) -> Measured:
+def run(
+    texts: Sequence[Text], *, reading: float, reading_for: float, people: int, overlap: int
+) -> tuple[Measured, Measured]:
+    """Without a pause until all is judged, then for a time with ``reading`` seconds before each answer."""
     with running() as (port, servers):
-        pool = make_pool_of(texts, overlap=overlap)
-        persons = make_people(pool, people=people, port=port)
-        measured = asyncio.run(_run(persons, pause, servers))
-        print(check(pool, persons, pairs=len(texts), overlap=overlap))
-    return measured
+        persons = make_people(people=people, port=port)
+        measured: list[Measured] = []
+        # One event loop for both, for it holds the connections of the people's browsers.
+        with asyncio.Runner() as loop:
+            loop.run(_at_once(person.sign_in() for person in persons))
+            for what, pause, longest in (
+                ("Unjudged, without a pause", 0.0, LONGEST),
+                (f"Unjudged, reading {reading:g} s on average", reading, reading_for),
+            ):
+                pool = make_pool_of(texts, overlap=overlap, name=f"benchmark-{len(measured)}")
+                loop.run(_at_once(person.open(pool) for person in persons))
+                measured.append(loop.run(_judge(what, persons, pause, longest, servers)))
+                stored = check(pool, persons, overlap=overlap, is_complete=longest == LONGEST)
+                print(measured[-1], stored, sep="\n  ", flush=True)
+            for person in persons:
+                person.browser.close()
+    return measured[0], measured[1]
 
 
-async def _run(people: Sequence[Person], pause: float, servers: Sequence[int]) -> Measured:
-    await asyncio.gather(*(person.sign_in() for person in people))
-    browsers = [person.browser for person in people]
-    try:
-        work = [person.work for person in people]
-        return await measure("Unjudged", browsers=browsers, work=work, pause=pause, servers=servers, longest=LONGEST)
-    finally:
-        for browser in browsers:
-            browser.close()
+async def _at_once(steps: Iterable[Awaitable[None]]) -> None:
+    await asyncio.gather(*steps)
+
+
+async def _judge(what: str, people: Sequence[Person], pause: float, longest: float, servers: Sequence[int]) -> Measured:
+    browsers, work = [person.browser for person in people], [person.work for person in people]
+    return await measure(what, browsers=browsers, work=work, pause=pause, servers=servers, longest=longest)

@@ -17,6 +17,12 @@ Reply = Callable[["Handler", dict[str, Any]], None]
 class Handler(BaseHTTPRequestHandler):
     server: FaultyServer
 
+    def do_GET(self) -> None:
+        """The models that are served, as far as the server was told any."""
+        body = json.dumps({"data": [{"id": name} for name in self.server.models]}).encode()
+        self.occupied = 0
+        self.send(body)
+
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
@@ -70,6 +76,7 @@ class FaultyServer(ThreadingHTTPServer):
         self.paths: list[str] = []
         self.times: list[float] = []
         self.busy = self.busiest = 0
+        self.models: list[str] = []
 
     @property
     def url(self) -> str:
