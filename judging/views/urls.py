@@ -62,9 +62,7 @@ urlpatterns = [
     path("pools/<slug:slug>/quality/", quality.quality, name="pool-quality"),
     path("pools/<slug:slug>/judges/<int:judge_id>/quality/", quality.quality, name="quality"),
     path("pools/<slug:slug>/judges/<int:judge_id>/calibrate/", quality.calibrate, name="calibrate"),
-    path(
-        "pools/<slug:slug>/judges/<int:judge_id>/quality/<slug:name>.<slug:form>", quality.plot, name="quality-plot"
-    ),
+    path("pools/<slug:slug>/judges/<int:judge_id>/quality/<slug:name>.<slug:form>", quality.plot, name="quality-plot"),
     path("pools/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
     path("pools/<slug:slug>/agreement/pairs/", agreement.pairs, name="agreement-pairs"),
     path("pools/<slug:slug>/agreement/<slug:name>.<slug:form>", agreement.plot, name="agreement-plot"),

@@ -14,6 +14,7 @@ from django.utils import timezone
 from judging.models import (
     Assignment,
     Document,
+    GullibilityProbe,
     Hit,
     Invitation,
     Judge,
@@ -97,6 +98,9 @@ class World:
 
     def new_task(self, **fields: object) -> PrefillTask:
         return PrefillTask.objects.create(judge=self.llm, pair=self.pair, **fields)
+
+    def new_gullibility(self, **fields: object) -> GullibilityProbe:
+        return GullibilityProbe.objects.create(pool=self.pool, judge=self.llm, **{"wanted": 1, **fields})
 
 
 NOW = timezone.now()
@@ -187,6 +191,8 @@ REFUSED: list[tuple[str, Callable[[World], object]]] = [
     ("prefill_state", lambda w: w.new_task(state="leased")),
     ("prefill_state", lambda w: w.new_task(state="free", leased_until=NOW)),
     ("prefill_state", lambda w: w.new_task(state="done", leased_until=NOW)),
+    ("gullibility_once", lambda w: [w.new_gullibility() for _ in range(2)]),
+    ("gullibility_wanted_from_1", lambda w: w.new_gullibility(wanted=0)),
 ]
 
 

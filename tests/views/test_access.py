@@ -12,7 +12,18 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from judging.models import Pair, Pool
-from judging.views import agreement, annotate, disagreements, duplicates, judges, lead, pools, quality
+from judging.views import (
+    agreement,
+    annotate,
+    disagreements,
+    duplicates,
+    judges,
+    lead,
+    pool_llms,
+    pools,
+    prompts,
+    quality,
+)
 from tests.factories import make_person
 from tests.views.pages import HTMX, Browser, Page, browser_of
 
@@ -27,6 +38,7 @@ VALUES: dict[str, object] = {
     "id": "1",
 }
 VALUES |= {"url": "nothing", "token": "x" * 43, "judge_id": 1, "name": "coefficients", "form": "svg"}
+VALUES |= {"job_id": 1, "prompt_name": "pointwise"}
 
 # <int:pair_id>, and the (?P<app_label>…) of the admin.
 PARAMETER = re.compile(r"<(?:\w+:)?(?P<plain>\w+)>(?![^(]*\))|\(\?P<(?P<regex>\w+)>[^)]*\)")
@@ -36,8 +48,13 @@ OPEN_TO_ALL = {"/login/", "/admin/login/", "/language/", f"/join/{VALUES['token'
 POST_ONLY = (
     "answer", "skip", "heartbeat", "leave", "train", "logout", "pool-status", "pool-overlap", "pool-release",
     "pool-add", "pool-remove", "pool-everybody", "pool-invite", "pool-revoke", "verdict", "calibrate",
+    "pool-llm-start", "pool-llm-change",
 )  # fmt: skip
-OF_LEAD = {view.__name__ for view in (agreement, disagreements, duplicates, judges, lead, pools, quality)}
+# The list of prompts has the form for one's own.
+BOTH = ("prompts",)
+OF_LEAD = {
+    view.__name__ for view in (agreement, disagreements, duplicates, judges, lead, pool_llms, pools, prompts, quality)
+}
 
 
 def walk(patterns: list[Any], prefix: str = "") -> Iterator[tuple[URLPattern, str]]:
@@ -164,7 +181,9 @@ def test_what_changes_something_refuses_get(every_address, as_lead):
 def test_what_only_shows_refuses_post(every_address, as_lead):
     ours = {annotate.__name__, *OF_LEAD}
     shown = [
-        url for pattern, url in every_address if pattern.callback.__module__ in ours and pattern.name not in POST_ONLY
+        url
+        for pattern, url in every_address
+        if pattern.callback.__module__ in ours and pattern.name not in POST_ONLY + BOTH
     ]
     assert len(shown) > 12
     for url in shown:
