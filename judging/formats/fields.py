@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from judging.errors import FileError, UserError
+from judging.formats.ids import SeenPairs
 from judging.formats.lines import OnError, refuse
 
 Warn = Callable[[str], None]
@@ -128,16 +129,16 @@ def unique_pairs(
     A repeated pair of which the same is said is left out, and one warning at the end counts them; where something else
     is said, it is a FileError that names both lines. ``within`` tells what a document may stand in once: the query.
     """
-    seen: dict[Hashable, dict[str, tuple[object, int]]] = {}
+    seen = SeenPairs()
     repeats = 0
     example = ""
     for record in records:
-        documents = seen.setdefault(within(record), {})
         said = says(record)
-        first, line = documents.setdefault(record.document, (said, record.line))
-        if line == record.line:
+        earlier = seen.add((within(record), record.document), said, record.line)
+        if earlier is None:
             yield record
             continue
+        first, line = earlier
         pair = f"query {shown(record.query)}, document {shown(record.document)}"
         if first != said:
             problem = f"expected one grade for {pair}, found {said} here and {first} at line {line}; keep one of them."

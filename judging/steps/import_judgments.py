@@ -1,11 +1,17 @@
-"""Labels made elsewhere, by people or by an LLM, under a judge of their own."""
+"""Labels made elsewhere, by people or by an LLM, under a judge of their own.
+
+A file of any size is read once, in constant memory: checked line by line into a working copy, which is stored when all
+of it is good. Beside the copy some 70 bytes are kept of each label.
+"""
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +28,10 @@ from judging.models import Collection, Judge, Judgment, JudgmentEvent, Outcome, 
 from judging.models.bulk import insert_rows
 from judging.steps import lookup
 from judging.steps.import_collection import ensure_documents
-from judging.steps.judgments import Said
+from judging.steps.judgment_changes import Difference, Labels, content_of, difference, labels_of
 from judging.steps.progress import Meter, unmetered
 from judging.steps.slots import fill_slots, forget_person
+from judging.steps.spool import Spool
 
 # Whose labels can be imported; original qrels come with their collection.
 KINDS = (Judge.Kind.LLM.value, Judge.Kind.PERSON.value, Judge.Kind.ADJUDICATION.value)
@@ -32,10 +39,14 @@ KINDS = (Judge.Kind.LLM.value, Judge.Kind.PERSON.value, Judge.Kind.ADJUDICATION.
 
 @dataclass
 class JudgmentsReport:
-    """``outcomes`` counts what was stored; ``left_out`` the lines of queries that the collection lacks."""
+    """``outcomes`` counts what was stored; ``left_out`` the lines of queries that the collection lacks.
+
+    ``beyond`` counts, where nothing was changed, what the judge has said beyond the file.
+    """
 
     judge: Judge
     unchanged: bool = False
+    beyond: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     left_out: int = 0
     filled_slots: int = 0
@@ -60,51 +71,38 @@ def import_judgments(
     times that the file states are kept; of several adjudications of a pair the latest by these holds.
     Of a file of several judges, such as an export's ``judgments.jsonl``, ``only`` picks one by name or fingerprint.
 
-    Raises: UserError when the judge has judged the collection otherwise already and ``replace`` is false.
+    Raises: FileError for a bad line and for two lines that contradict each other; UserError when the judge has judged
+    the collection otherwise already and ``replace`` is false: it says what would change.
     """
     if kind not in KINDS:
         raise UserError(f"--kind: expected one of {', '.join(KINDS)}, found {kind!r}.")
     warnings: list[str] = []
-    queries, scale = lookup.query_keys(collection), collection.scale
-    lines = meter(
+    read = meter(
         lambda progress: read_judgments(path, warn=warnings.append, judge=only, progress=progress),
         size_of(path),
         "lines",
     )
-    ours: list[_Ours] = []
-    left_out = 0
-    for line in lines:
-        if line.query in queries:
-            ours.append((queries[line.query], line.document, _said(line, scale), (line.created_at, line.updated_at)))
-        else:
-            left_out += 1
-    if not ours:
-        raise FileError(path, None, f"expected judgments of queries of {collection.slug}, found none of them.")
-    with transaction.atomic():
-        who = _judge(judge, kind, dict(configuration or {}) or {"file": path.name, "sha256": checksum(path)})
-        report = JudgmentsReport(who, left_out=left_out, warnings=warnings)
-        documents = ensure_documents(collection, {document for _, document, _, _ in ours})
-        said = {(query, documents[document]): one for query, document, one, _ in ours}
-        before = _said_before(who, collection)
-        if before and not replace:
-            if all(before.get(pair) == _content(now) for pair, now in said.items()):
-                report.unchanged = True
+    with Spool() as spool:
+        labels = _NewLabels(collection, spool)
+        labels.read(read)
+        if not labels.queries:
+            raise FileError(path, None, f"expected judgments of queries of {collection.slug}, found none of them.")
+        with transaction.atomic():
+            who = _judge(judge, kind, dict(configuration or {}) or {"file": path.name, "sha256": checksum(path)})
+            report = JudgmentsReport(who, left_out=labels.left_out, warnings=warnings)
+            labels.find_documents()
+            before = labels_of(who, collection)
+            if before and not replace:
+                _refuse_others(before, labels, report)
                 return report
-            raise UserError(
-                f"{who.name!r} has {len(before)} judgments of {collection.slug} already, and the file says otherwise. "
-                "Give --replace to take the file's, or another --judge to keep both."
-            )
-        forget_person(who, collection)
-        _withdraw(who, collection, keep=said.keys())
-        stated = {(query, documents[document]): times for query, document, _, times in ours if any(times)}
-        _store(who, said, _Times(who, stated), is_first=not before)
-        if before:
-            _record(who, said, changed={pair for pair, now in said.items() if before.get(pair) != _content(now)})
-        else:
-            _record_all(who, collection)
-        report.outcomes = Counter(str(now.outcome) for now in said.values())
-        if kind == Judge.Kind.PERSON:
-            report.filled_slots = fill_slots(collection)
+            forget_person(who, collection)
+            if before:
+                _replace(before, labels, who)
+            else:
+                _store_first(labels, who)
+            report.outcomes = labels.outcomes
+            if kind == Judge.Kind.PERSON:
+                report.filled_slots = fill_slots(collection)
     return report
 
 
@@ -119,137 +117,166 @@ def _judge(name: str, kind: str, configuration: dict[str, Any]) -> Judge:
     )[0]
 
 
-# The primary keys of a query and a document.
-_Pair = tuple[int, int]
-
-# When a file says that a judgment was made, and last changed.
-_Stated = tuple[datetime | None, datetime | None]
-
-# A line of a query of ours: its key, the document's id, what is said of it, and when.
-_Ours = tuple[int, str, Said, _Stated]
-
 _EVENT_FIELDS = ("outcome", "grade", "comment", "seconds", "assisted")
 
 # What a judgment keeps of an LLM's answer, and its history does not.
 _DETAILS = ("probabilities", "raw", "truncated", "prompt_tokens", "completion_tokens")
 
+_FIELDS = (*_EVENT_FIELDS, *_DETAILS)
 
-def _said(line: JudgmentLine, scale: Scale) -> Said:
+# Rows that are compared with the database, or written over others, at a time.
+_ROWS = 5_000
+
+
+class _NewLabels:
+    """The file's labels of queries that the collection has: keys here, what is said in a working copy."""
+
+    def __init__(self, collection: Collection, spool: Spool) -> None:
+        self.collection = collection
+        self.outcomes: Counter[str] = Counter()
+        self.left_out = 0
+        self.queries = array("q")
+        self.documents = array("q")
+        self._spool = spool
+
+    def read(self, lines: Iterable[JudgmentLine]) -> None:
+        self._spool.fill(self._rows(lines))
+
+    def _rows(self, lines: Iterable[JudgmentLine]) -> Iterator[tuple[Any, ...]]:
+        queries, scale = lookup.query_keys(self.collection), self.collection.scale
+        for line in lines:
+            query = queries.get(line.query)
+            if query is None:
+                self.left_out += 1
+                continue
+            row = _row(line, scale)
+            self.queries.append(query)
+            self.outcomes[row[1]] += 1
+            yield row
+
+    def find_documents(self) -> None:
+        """Look up the keys of the documents, in the order of the labels; those that the corpus lacks are made."""
+        for chunk in lookup.chunks((row[0] for row in self._spool), _ROWS):
+            keys = ensure_documents(self.collection, set(chunk))
+            self.documents.extend(keys[docid] for docid in chunk)
+
+    def as_labels(self) -> Labels:
+        contents = array("q", (content_of(*row[1:4]) for row in self._spool))
+        return Labels(self.queries, self.documents, contents)
+
+    def __iter__(self) -> Iterator[tuple[int, int, list[Any], datetime | None, datetime | None]]:
+        """(query, document, the values of ``_FIELDS``, when it was made, and last changed, if the file says)."""
+        for query, document, row in zip(self.queries, self.documents, self._spool, strict=True):
+            yield query, document, row[1:-2], _time(row[-2]), _time(row[-1])
+
+
+def _row(line: JudgmentLine, scale: Scale) -> tuple[Any, ...]:
+    """The document's id, the values of ``_FIELDS``, and the times that the file states."""
     outcome, raw = line.outcome, line.raw
     if outcome == Outcome.GRADED and line.grade not in scale:
         outcome = Outcome.OUT_OF_SCALE.value
     if outcome == Outcome.OUT_OF_SCALE and line.grade is not None:
         raw = raw or str(line.grade)
-    return Said(
-        outcome=outcome,
-        grade=line.grade if outcome == Outcome.GRADED else None,
-        comment=line.comment,
-        seconds=line.seconds,
-        assisted=line.assisted,
-        probabilities={str(grade): value for grade, value in line.probabilities.items()}
-        if line.probabilities
-        else None,
-        raw=raw,
-        truncated=line.truncated,
-        prompt_tokens=line.prompt_tokens,
-        completion_tokens=line.completion_tokens,
+    chances = line.probabilities
+    return (
+        line.document,
+        outcome,
+        line.grade if outcome == Outcome.GRADED else None,
+        line.comment,
+        line.seconds,
+        line.assisted,
+        {str(grade): value for grade, value in chances.items()} if chances else None,
+        raw,
+        line.truncated,
+        line.prompt_tokens,
+        line.completion_tokens,
+        line.created_at,
+        line.updated_at,
     )
 
 
-_Content = tuple[str, int | None, str]
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
-def _content(said: Said) -> _Content:
-    """What makes an answer another answer."""
-    return said.outcome, said.grade, said.comment
-
-
-def _said_before(judge: Judge, collection: Collection) -> dict[_Pair, _Content]:
-    rows = Judgment.objects.of(collection).filter(judge=judge)
-    return {
-        (query, document): (outcome, grade, comment)
-        for query, document, outcome, grade, comment in rows.values_list(
-            "query", "document", "outcome", "grade", "comment"
-        )
-    }
-
-
-def _withdraw(judge: Judge, collection: Collection, *, keep: Container[_Pair]) -> None:
-    """Delete the judge's judgments of pairs that the file lacks."""
-    rows = Judgment.objects.of(collection).filter(judge=judge).values_list("pk", "query", "document")
-    for chunk in lookup.chunks([pk for pk, query, document in rows if (query, document) not in keep]):
-        Judgment.objects.filter(pk__in=chunk).delete()
-
-
-class _Times:
-    """When each judgment was first made, and last changed.
-
-    As the file states it; else the one for the other, the first time kept here, and now.
-    """
-
-    def __init__(self, judge: Judge, stated: Mapping[_Pair, _Stated]) -> None:
-        rows = Judgment.objects.filter(judge=judge).values_list("query", "document", "created_at")
-        self._kept = {(query, document): created for query, document, created in rows}
-        self._stated = stated
-        self._now = timezone.now()
-
-    def __getitem__(self, pair: _Pair) -> tuple[datetime, datetime]:
-        created, updated = self._stated.get(pair, (None, None))
-        return created or self._kept.get(pair) or updated or self._now, updated or created or self._now
-
-
-def _store(judge: Judge, said: Mapping[_Pair, Said], times: _Times, *, is_first: bool) -> None:
-    """Store the answers, over earlier ones of the same pairs; a judge's first go the quick way."""
-    if is_first:
-        fields = (*_EVENT_FIELDS, *_DETAILS)
-        insert_rows(
-            Judgment,
-            ("judge_id", "query_id", "document_id", *fields, "created_at", "updated_at"),
-            ((judge.pk, *pair, *(getattr(one, name) for name in fields), *times[pair]) for pair, one in said.items()),
-        )
+def _refuse_others(before: Labels, new: _NewLabels, report: JudgmentsReport) -> None:
+    """UserError unless the judge has said all of it already; what was said beyond it is reported."""
+    changes = difference(before, new.as_labels())
+    if not len(changes.added) and not len(changes.changed):
+        report.unchanged, report.beyond = True, len(changes.removed)
         return
+    raise UserError(
+        f"{report.judge.name!r} has {len(before):,} judgments of {new.collection.slug} already, and the file says "
+        f"otherwise. What would change: {changes}. "
+        "Give --replace to take the file's, or another --judge to keep both."
+    )
+
+
+def _store_first(new: _NewLabels, judge: Judge) -> None:
+    """Store a judge's first labels, and begin their history without leaving the database."""
+    now = timezone.now()
+    insert_rows(
+        Judgment,
+        ("judge_id", "query_id", "document_id", *_FIELDS, "created_at", "updated_at"),
+        (
+            (judge.pk, query, document, *said, created or updated or now, updated or created or now)
+            for query, document, said, created, updated in new
+        ),
+    )
+    queries = Query._meta.db_table
+    where = f"judge_id = %s AND query_id IN (SELECT id FROM {queries} WHERE collection_id = %s)"  # noqa: S608 (names of ours)
+    _record(where, [judge.pk, new.collection.pk])
+
+
+def _replace(before: Labels, new: _NewLabels, judge: Judge) -> None:
+    """Put the labels in place of the earlier ones; what is another answer than before goes on with the history."""
+    _delete(before, difference(before, new.as_labels()))
+    now = timezone.now()
+    for chunk in lookup.chunks(new, _ROWS):
+        dated = [label for label in chunk if label[3]]
+        undated = [label for label in chunk if not label[3]]
+        # Where the file does not say when a judgment was first made, what is known of that stays.
+        _write_over(dated, judge, now, fields=(*_FIELDS, "created_at", "updated_at"))
+        _write_over(undated, judge, now, fields=(*_FIELDS, "updated_at"))
+    after = labels_of(judge, new.collection)
+    changes = difference(before, after)
+    for keys in lookup.chunks(after.keys[place] for place in chain(changes.added, changes.changed)):
+        _record(f"id IN ({', '.join(['%s'] * len(keys))})", keys)
+
+
+def _delete(before: Labels, changes: Difference) -> None:
+    """Delete the judgments of pairs that the file lacks."""
+    for keys in lookup.chunks(before.keys[place] for place in changes.removed):
+        Judgment.objects.filter(pk__in=keys).delete()
+
+
+def _write_over(labels: Iterable[Any], judge: Judge, now: datetime, *, fields: tuple[str, ...]) -> None:
     Judgment.objects.bulk_create(
         [
             Judgment(
                 judge=judge,
-                query_id=pair[0],
-                document_id=pair[1],
-                **{name: getattr(one, name) for name in _DETAILS},
-                created_at=times[pair][0],
-                updated_at=times[pair][1],
-                **one.values,
+                query_id=query,
+                document_id=document,
+                created_at=created or updated or now,
+                updated_at=updated or created or now,
+                **dict(zip(_FIELDS, said, strict=True)),
             )
-            for pair, one in said.items()
+            for query, document, said, created, updated in labels
         ],
         batch_size=1_000,
         update_conflicts=True,
         unique_fields=("judge", "query", "document"),
-        update_fields=(*_EVENT_FIELDS, *_DETAILS, "created_at", "updated_at"),
+        update_fields=fields,
     )
 
 
-def _record_all(judge: Judge, collection: Collection) -> None:
-    """The first answers of a judge go into the history as they are, without leaving the database."""
+def _record(where: str, values: list[int]) -> None:
+    """Judgments go into the history as they are."""
     fields = ", ".join(_EVENT_FIELDS)
-    events, judgments, queries = (model._meta.db_table for model in (JudgmentEvent, Judgment, Query))
+    events, judgments = JudgmentEvent._meta.db_table, Judgment._meta.db_table
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {events} (judgment_id, {fields})"  # noqa: S608 (names of ours)
-            f" SELECT id, {fields} FROM {judgments} WHERE judge_id = %s"
-            f" AND query_id IN (SELECT id FROM {queries} WHERE collection_id = %s) ORDER BY id",
-            [judge.pk, collection.pk],
+            f" SELECT id, {fields} FROM {judgments} WHERE {where} ORDER BY id",
+            values,
         )
-
-
-def _record(judge: Judge, said: Mapping[_Pair, Said], *, changed: set[_Pair]) -> None:
-    """What has changed goes into the history of the judgments."""
-    rows = Judgment.objects.filter(judge=judge).values_list("pk", "query", "document")
-    insert_rows(
-        JudgmentEvent,
-        ("judgment_id", *_EVENT_FIELDS),
-        (
-            (pk, *(said[query, document].values[name] for name in _EVENT_FIELDS))
-            for pk, query, document in list(rows)
-            if (query, document) in changed
-        ),
-    )

@@ -6,6 +6,7 @@ from collections import defaultdict
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from judging.models import Assignment, Collection, Judge, Judgment, LeaseState, Pair, Pool
@@ -24,7 +25,9 @@ def fill_slots(collection: Collection) -> int:
 
     Elsewhere is another pool or an import. People beyond the wanted overlap keep their judgment and need no slot.
     """
-    judgments = Judgment.objects.of(collection).by_people().order_by("pk")
+    pooled = Pair.objects.filter(pool__collection=collection, query=OuterRef("query"), document=OuterRef("document"))
+    # Of a million imported labels only those that some pool asks for are of any use here.
+    judgments = Judgment.objects.of(collection).by_people().filter(Exists(pooled)).order_by("pk")
     said: defaultdict[tuple[int, int], list[tuple[int, datetime]]] = defaultdict(list)
     for query, document, judge, at in judgments.values_list("query", "document", "judge", "updated_at"):
         said[query, document].append((judge, at))

@@ -37,7 +37,9 @@ def duplicates(request: Request, slug: str) -> HttpResponse:
         "conflicts": [group for group in groups if group.conflicts],
         "incomplete": [group for group in groups if group.incomplete],
     }
-    show = "incomplete" if request.GET.get("show") == "incomplete" else "conflicts"
+    show = request.GET.get("show", "")
+    if show not in found:
+        show = "conflicts" if found["conflicts"] else "incomplete"
     page = Paginator(found[show], GROUPS_A_PAGE).get_page(request.GET.get("page"))
     chosen = {} if near is None else {"near": f"{near:g}"}
     context = {
@@ -47,7 +49,12 @@ def duplicates(request: Request, slug: str) -> HttpResponse:
         "groups": len(groups),
         "documents": sum(len(group.documents) for group in groups),
         "filters": [
-            (_("Grades that conflict"), len(found["conflicts"]), urlencode(chosen), show == "conflicts"),
+            (
+                _("Grades that conflict"),
+                len(found["conflicts"]),
+                urlencode({**chosen, "show": "conflicts"}),
+                show == "conflicts",
+            ),
             (
                 _("One judged, another not"),
                 len(found["incomplete"]),

@@ -1,6 +1,7 @@
 """Importing a million short documents and exporting a million judgments, by the commands, on SQLite and PostgreSQL.
 
     python -m tests.benchmarks.bench_import [--documents 1000000] [--judgments 1000000] [--on sqlite postgresql]
+        [--only judgments]
 
 Each command is a process of its own, whose wall time, processor time (its own; a PostgreSQL server's is not in it) and
 peak resident memory are reported. The floor is the plainest loop over ``json.loads`` that reads the same file in the
@@ -26,6 +27,7 @@ from tests.services import postgres_server
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS_A_QUERY = 100
+PARTS = ["corpus", "judgments"]
 LOOP = "import json, sys\nfor line in open(sys.argv[1], encoding='utf-8'):\n    json.loads(line)"
 
 
@@ -37,7 +39,18 @@ class Cost:
     """MiB"""
 
 
-def make(folder: Path, documents: int, judgments: int) -> tuple[Path, Path]:
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The files to be imported; ``others`` are the labels with each grade turned."""
+
+    documents: int
+    judgments: int
+    beir: Path
+    labels: Path
+    others: Path
+
+
+def make(folder: Path, documents: int, judgments: int) -> Made:
     """A corpus of 20 to 60 words a document, queries with one judged document each, and an LLM's labels."""
     random = Random(0)
     words = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=random.randint(2, 10))) for _ in range(20_000)]
@@ -52,13 +65,17 @@ def make(folder: Path, documents: int, judgments: int) -> tuple[Path, Path]:
         stream.writelines(json.dumps({"_id": f"q{n}", "text": words[n % 20_000]}) + "\n" for n in range(queries))
     with (beir / "qrels" / "test.tsv").open("w") as stream:
         stream.writelines(f"q{n}\td{random.randrange(documents)}\t1\n" for n in range(queries))
-    labels = folder / "labels.jsonl"
-    with labels.open("w") as stream:
-        for number in range(judgments):
-            query, document = number // DOCUMENTS_A_QUERY, (number * 7_919) % documents
-            row = {"query": f"q{query}", "document": f"d{document}", "grade": number % 2, "raw": str(number % 2)}
-            stream.write(json.dumps({**row, "probabilities": {"0": 0.25, "1": 0.75}}) + "\n")
-    return beir, labels
+    labels, others = folder / "labels.jsonl", folder / "others.jsonl"
+    for file, turn in ((labels, 0), (others, 1)):
+        with file.open("w") as stream:
+            stream.writelines(_label(number, (number + turn) % 2, documents) for number in range(judgments))
+    return Made(documents, judgments, beir, labels, others)
+
+
+def _label(number: int, grade: int, documents: int) -> str:
+    query, document = number // DOCUMENTS_A_QUERY, (number * 7_919) % documents
+    row = {"query": f"q{query}", "document": f"d{document}", "grade": grade, "raw": str(grade)}
+    return json.dumps({**row, "probabilities": {"0": 0.25, "1": 0.75}}) + "\n"
 
 
 def cost_of(command: list[object], environment: dict[str, str]) -> Cost:
@@ -90,28 +107,46 @@ def database(kind: str, folder: Path) -> Iterator[dict[str, str]]:
         yield {"DATABASE_URL": url}
 
 
-def measure(kind: str, folder: Path, beir: Path, labels: Path, documents: int, judgments: int) -> None:
+def measure(kind: str, folder: Path, made: Made, *, parts: list[str]) -> None:
     print(kind, flush=True)
     with tempfile.TemporaryDirectory(prefix="bench-var-") as var, database(kind, Path(var)) as where:
         environment = {**where, "VAR_DIR": var, "DJANGO_SETTINGS_MODULE": "annotator.settings"}
         cost_of(["manage.py", "migrate", "-v0"], environment)
-        loop = cost_of(["-c", LOOP, beir / "corpus.jsonl"], {})
-        report("floor: json.loads over corpus.jsonl", documents, loop, loop)
-        report("import_beir", documents, cost_of(["manage.py", "import_beir", beir], environment), loop)
-        replaced = cost_of(["manage.py", "import_beir", beir, "--replace"], environment)
-        report("import_beir --replace, nothing changed", documents, replaced, loop)
-        zipped = [folder / f"{kind}.zip", "--layout", "beir"]
-        export = cost_of(["manage.py", "export_qrels", "million", "--out", *zipped], environment)
-        report("export_qrels --layout beir into a zip", documents, export, loop)
-        loop = cost_of(["-c", LOOP, labels], {})
-        report("floor: json.loads over the judgments", judgments, loop, loop)
-        how = ["--judge", "llm", "--kind", "llm"]
-        brought = cost_of(["manage.py", "import_judgments", "million", labels, *how], environment)
-        report("import_judgments", judgments, brought, loop)
-        for form in ("jsonl", "csv", "parquet"):
-            target = ["--out", folder / kind / form, "--judgments", form, "--llm", "llm"]
-            written = cost_of(["manage.py", "export_qrels", "million", *target], environment)
-            report(f"export_qrels --llm, judgments.{form}", judgments, written, loop)
+        brought = cost_of(["manage.py", "import_beir", made.beir], environment)
+        if "corpus" in parts:
+            measure_corpus(folder / f"{kind}.zip", made, brought, environment)
+        if "judgments" in parts:
+            measure_judgments(folder / kind, made, environment)
+
+
+def measure_corpus(file: Path, made: Made, brought: Cost, environment: dict[str, str]) -> None:
+    loop = cost_of(["-c", LOOP, made.beir / "corpus.jsonl"], {})
+    report("floor: json.loads over corpus.jsonl", made.documents, loop, loop)
+    report("import_beir", made.documents, brought, loop)
+    replaced = cost_of(["manage.py", "import_beir", made.beir, "--replace"], environment)
+    report("import_beir --replace, nothing changed", made.documents, replaced, loop)
+    export = cost_of(["manage.py", "export_qrels", "million", "--out", file, "--layout", "beir"], environment)
+    report("export_qrels --layout beir into a zip", made.documents, export, loop)
+
+
+def measure_judgments(folder: Path, made: Made, environment: dict[str, str]) -> None:
+    loop = cost_of(["-c", LOOP, made.labels], {})
+    report("floor: json.loads over the judgments", made.judgments, loop, loop)
+
+    def brought(what: str, file: Path, judge: str, kind: str, *options: str) -> None:
+        command = ["manage.py", "import_judgments", "million", file, "--judge", judge, "--kind", kind, *options]
+        report(f"import_judgments{what}", made.judgments, cost_of(command, environment), loop)
+
+    brought("", made.labels, "llm", "llm")
+    brought(", the same again", made.labels, "llm", "llm")
+    for form in ("jsonl", "csv", "parquet"):
+        target = ["--out", folder / form, "--judgments", form, "--llm", "llm"]
+        written = cost_of(["manage.py", "export_qrels", "million", *target], environment)
+        report(f"export_qrels --llm, judgments.{form}", made.judgments, written, loop)
+    for form in ("jsonl", "csv", "parquet"):
+        brought(f", exported judgments.{form}", folder / form / f"judgments.{form}", form, "llm")
+    brought(", a person's", made.labels, "ada", "person")
+    brought(" --replace, every grade changed", made.others, "ada", "person", "--replace")
 
 
 def main() -> None:
@@ -119,13 +154,14 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--judgments", type=int, default=1_000_000)
     parser.add_argument("--on", nargs="+", choices=["sqlite", "postgresql"], default=["sqlite", "postgresql"])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="what to measure; all unless given")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-import-") as name:
         folder = Path(name)
-        beir, labels = make(folder, options.documents, options.judgments)
-        print(f"{options.documents:,} documents in {(beir / 'corpus.jsonl').stat().st_size / 2**20:,.0f} MiB")
+        made = make(folder, options.documents, options.judgments)
+        print(f"{options.documents:,} documents in {(made.beir / 'corpus.jsonl').stat().st_size / 2**20:,.0f} MiB")
         for kind in options.on:
-            measure(kind, folder, beir, labels, options.documents, options.judgments)
+            measure(kind, folder, made, parts=options.only)
 
 
 if __name__ == "__main__":

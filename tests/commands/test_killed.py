@@ -25,7 +25,7 @@ from tests.commands.conftest import write_beir
 from tests.commands.test_commands import ROOT
 from tests.services import ServiceMissingError, postgres_server, skip_or_fail
 
-TABLES = ("collection", "document", "query", "judge", "judgment")
+TABLES = ("collection", "document", "query", "judge", "judgment", "judgmentevent")
 DOCUMENTS = 80_000
 
 Rows = dict[str, list[tuple[object, ...]]]
@@ -184,6 +184,33 @@ def test_a_killed_import_leaves_everything_as_it_was(database, large, options):
     before = database.rows()
     process = database.start("import_beir", large, *options)
     wait_for_the_middle(database, process, large / "corpus.jsonl")
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert database.rows() == before
+
+
+@pytest.mark.parametrize("grade", [1, 0], ids=["new", "replaced"])
+def test_a_killed_import_of_judgments_leaves_everything_as_it_was(database, tmp_path, grade):
+    def labels(grade: int, number: int) -> Path:
+        file = tmp_path / f"labels-{grade}-{number}.jsonl"
+        rows = ({"query": "q1", "document": f"x{n}", "grade": grade} for n in range(number))
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return file
+
+    command = ("import_judgments", "cran", "--judge", "phi", "--kind", "llm", "--configuration", tmp_path / "phi.json")
+    (tmp_path / "phi.json").write_text('{"model": "phi"}')
+    options = []
+    if grade == 0:
+        database.run(*command, labels(1, 10))
+        options = ["--replace"]
+    before = database.rows()
+    process = database.start(*command, labels(grade, 60_000), *options)
+    deadline = time.monotonic() + 60
+    while not database.is_written_to():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "nothing was written"
+        time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judging.formats.ids import SeenIds
+from judging.formats.ids import SeenIds, SeenPairs
 
 
 @given(st.lists(st.text(max_size=2)))
@@ -22,3 +22,18 @@ def test_an_id_whose_hash_is_zero_is_remembered():
     assert hash("") == 0
     assert not seen.add("")
     assert seen.add("")
+
+
+@given(st.lists(st.tuples(st.text(max_size=1), st.text(max_size=1), st.sampled_from([-2, -1, 0, 1, "failed"]))))
+def test_of_a_pair_it_is_told_what_was_said_first_and_where(said):
+    seen, first = SeenPairs(), {}
+    for line, (query, document, grade) in enumerate(said, 1):
+        assert seen.add((query, document), grade, line) == first.get((query, document))
+        first.setdefault((query, document), (grade, line))
+
+
+def test_many_pairs_are_told_apart():
+    seen = SeenPairs()
+    pairs = [(str(number % 100), str(number)) for number in range(50_000)]
+    assert all(seen.add(pair, number % 3, number) is None for number, pair in enumerate(pairs))
+    assert all(seen.add(pair, 9, 0) == (number % 3, number) for number, pair in enumerate(pairs))

@@ -241,9 +241,10 @@ def test_every_judgment_made_here_is_in_the_json_lines_and_the_original_qrels_ar
     ]
 
 
-def test_the_judgments_of_each_judge_can_be_brought_back(collection, tmp_path):
-    export_qrels(collection=collection, out=tmp_path)
-    file = tmp_path / "judgments.jsonl"
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_the_judgments_of_each_judge_can_be_brought_back(collection, tmp_path, form):
+    export_qrels(collection=collection, out=tmp_path, content=Content(judgments=[form]))
+    file = tmp_path / f"judgments.{form}"
     said = ("outcome", "grade", "probabilities", "raw", "comment", "seconds", "assisted", "truncated")
     said += ("prompt_tokens", "completion_tokens")
     fields = ("query__qid", "document__docid", *said)

@@ -31,14 +31,23 @@ HOLE = re.compile(r"%\(\w+\)s|%%|</?\w+>")
 # The same in both languages, or names of formats and measures.
 SHARED = {
     *("AC1", "Alpha", "CSV", "Coefficient", "Coefficients", "Collections", "Document", "Documents", "Esc", "JSON"),
-    *("Kappa", "LLM", "Markdown", "Mode", "Notes", "PNG", "Pages", "Pools", "Provenance", "Run", "Runs", "SVG"),
-    *("Source", "Unjudged", "judged@10", "nDCG@10", "qrels", "qrels/test", "Collections · Unjudged"),
+    *("Kappa", "LLM", "Markdown", "Mode", "Notes", "PNG", "Pages", "Parquet", "Pools", "Prompt", "Prompts"),
+    *("Provenance", "Run", "Runs", "SVG", "Source", "Unjudged", "judged@10", "nDCG@10", "qrels", "qrels/test"),
+    *(", document", "Collections · Unjudged", "Prompts · Unjudged"),
 }
 
 # What the rows of the fixture are called, and what a person or a model wrote.
 DATA = re.compile(
-    r"(query q\d|text number \d+|a good answer|not sure|Look|twice|known|other|bm25|trec|lea|ada|ben|first|second"
+    r"(query q\d|text number \d+|a good answer|not sure|Look|twice|copy|known|other|bm25|trec|lea|ada|ben|first|second"
     r"|people:\d/\d|[0-9a-f]{64}|\d+ min|first · trec|trec · Unjudged|(first|second) · [0-9a-f]{8})"
+)
+
+# Commands, number types, and prompts: their names, what their headers hold, their text.
+PROGRAM = re.compile(
+    r"(python manage\.py (worker|prefill_llm trec --prompt graded --preview)|auto|float32|bfloat16"
+    r"|pointwise|graded|stepwise|stepwise · Prompts|any|score|generate|query, document(, known)?"
+    r"|invented for this prompt|system|user|name: (mine|stepwise) mode: .*|You are a careful assessor .*"
+    r"|Question: query q3 Document: text number 0 .*)"
 )
 
 
@@ -138,6 +147,10 @@ def texts(client: Client, address: str, language: str) -> list[str]:
     return [" ".join(text.split()) for text in [*page._text, *spoken]]
 
 
+def is_of_a_page(text: str) -> bool:
+    return text not in SHARED and not DATA.fullmatch(text) and not PROGRAM.fullmatch(text)
+
+
 def test_no_page_leaves_english_over(judged_pool, lead):
     client = Client()
     client.force_login(lead.user)
@@ -145,7 +158,7 @@ def test_no_page_leaves_english_over(judged_pool, lead):
     for name, address in addresses(judged_pool, lead).items():
         english = set(texts(client, address, "en"))
         same = [text for text in texts(client, address, "fr") if text in english and re.search(r"[A-Za-z]{2}", text)]
-        if left := {text for text in same if text not in SHARED and not DATA.fullmatch(text)}:
+        if left := {text for text in same if is_of_a_page(text)}:
             left_over[name] = left
     assert left_over == {}
 

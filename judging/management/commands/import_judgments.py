@@ -45,6 +45,8 @@ class Command(StepCommand):
             self.say(f"warning: {warning}")
         if report.unchanged:
             self.say(f"{report.judge.label}: these very labels are there already; nothing was changed.")
+            if report.beyond:
+                self.say(f"  {count(report.beyond, 'judgment')} beyond the file kept; --replace deletes what it lacks")
             return
         outcomes = ", ".join(
             f"{Outcome(outcome).label} {number:,}" for outcome, number in sorted(report.outcomes.items())

@@ -11,6 +11,7 @@ from judging.engines.llm import family_of
 from judging.measures.intervals import Estimate
 from judging.models import Judge, Pool, Run
 from judging.steps.agreement.tables import short
+from judging.steps.language import word_in_language
 from judging.steps.quality.counts import GradeCount
 from judging.steps.quality.gullible import Gullible
 from judging.steps.quality.order import Order
@@ -62,7 +63,9 @@ def one_class(judge: Judge, grades: Sequence[GradeCount]) -> Iterator[Alarm]:
         "little to an evaluation. Calibrate the judge with people's labels where it gives probabilities; else try "
         "another prompt or a larger model."
     )
-    parts = [seen % {"judge": judge.name, "share": _percent(most.judge_all_share), "graded": graded, "word": most.word}]
+    word = word_in_language(most.word)
+    share = _percent(most.judge_all_share)
+    parts = [seen % {"judge": judge.name, "share": share, "graded": graded, "word": word}]
     if both := sum(one.people_both for one in grades):
         parts.append(people % {"share": _percent(most.people_both_share), "pairs": both})
     yield Alarm("one-class", " ".join([*parts, why]))

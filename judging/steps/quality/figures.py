@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from judging.steps.agreement.figures import calibration_plot
+from judging.steps.language import word_in_language
 from judging.steps.plots import Bar, Plot
 from judging.steps.plots.columns import bars_plot, histogram_plot
 from judging.steps.quality.content import Said
@@ -35,13 +36,13 @@ def _grades(said: Said) -> Plot | None:
             bar
             for one in rows
             for bar in (
-                Bar(one.word, _("LLM"), one.judge_both, one.judge_both_share),
-                Bar(one.word, _("people"), one.people_both, one.people_both_share),
+                Bar(word_in_language(one.word), _("LLM"), one.judge_both, one.judge_both_share),
+                Bar(word_in_language(one.word), _("people"), one.people_both, one.people_both_share),
             )
         ]
     else:
         title = _("Grades of %(judge)s, on all pairs that it graded") % {"judge": judge}
-        bars = [Bar(one.word, _("LLM"), one.judge_all, one.judge_all_share) for one in rows]
+        bars = [Bar(word_in_language(one.word), _("LLM"), one.judge_all, one.judge_all_share) for one in rows]
     values = "; ".join(f"{bar.label}, {bar.series} {bar.count} ({100 * bar.share:.0f} %)" for bar in bars)
     return bars_plot(title, f"{title}. {values}.", bars, axis=_("share of the pairs"))
 

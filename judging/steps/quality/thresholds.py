@@ -92,7 +92,7 @@ def fit_thresholds(
         seed=seed,
     )
     if points.reason:
-        raise UserError(_("No thresholds can be fitted: %(reason)s.") % {"reason": points.reason})
+        raise UserError(_("No thresholds can be fitted: %(reason)s.") % {"reason": _(points.reason)})
     grades = _cross_fitted(sheet, points, expected, queries)
     inside = np.where(kept, people, np.nan)
     return Thresholds(

@@ -1,0 +1,60 @@
+"""Rows that are too many to be kept, put by in a file until it is known what becomes of them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from judging.errors import UserError
+
+_BUFFER = 1 << 20
+
+
+class Spool:
+    """Rows of what JSON can hold, to be read again in their order, as often as wanted; times come back as text.
+
+    The file has no name, so it goes with the process, however that ends.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(buffering=_BUFFER)  # noqa: SIM115 (closed with the spool)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        # What found no room is written once more on closing, and the error that says so would hide the first.
+        with suppress(OSError):
+            self._file.close()
+
+    def fill(self, rows: Iterable[Sequence[Any]]) -> int:
+        """Add the rows; how many. UserError where the folder for temporary files has no room for them."""
+        count = 0
+        write, option = self._file.write, orjson.OPT_APPEND_NEWLINE
+        for row in rows:
+            try:
+                write(orjson.dumps(row, option=option))
+            except OSError as error:
+                raise _no_room(error) from None
+            count += 1
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise _no_room(error) from None
+        return count
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        self._file.seek(0)
+        return map(orjson.loads, self._file)
+
+
+def _no_room(error: OSError) -> UserError:
+    return UserError(
+        f"Expected room for a working copy of the file in {tempfile.gettempdir()}, found: {error.strerror or error}. "
+        "Make room there, or name another folder in the environment variable TMPDIR."
+    )
