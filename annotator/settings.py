@@ -144,6 +144,7 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 AUTHENTICATION_BACKENDS = ["judging.views.access.Accounts"]
+SESSION_ENGINE = "annotator.sessions"
 LOGIN_URL = "login"
 CSRF_FAILURE_VIEW = "judging.views.access.session_changed"
 LOGIN_REDIRECT_URL = "home"

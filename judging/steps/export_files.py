@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,8 @@ from judging.models import Collection, Judge, Judgment
 from judging.models import Query as QueryRow
 from judging.steps.corpus import read_corpus
 from judging.steps.lookup import chunks
-from judging.steps.merge import Merged, Policy, merge
+from judging.steps.merge import Merged, Policy, merge_parts
+from judging.steps.spool import Spool
 
 FORMATS = ("beir", "trec")
 JUDGMENTS = tuple(FORMS)
@@ -47,6 +49,8 @@ class Content:
 class ExportFiles:
     """The files of one export. The augmented qrels are merged and their ids checked at once, the rest as it is read.
 
+    The merged grades wait in a working copy, for several files are made of them and a million are too many to be kept.
+
     Raises: UserError for an id that cannot be written in a format of the content (it is named).
     """
 
@@ -54,8 +58,17 @@ class ExportFiles:
         self.collection = collection
         self.policy = policy
         self.content = content
-        self.merged = merge(collection=collection, policy=policy)
-        self.formats = _writable(self.merged, content.formats)
+        self.unresolved: list[tuple[str, str, tuple[int, ...]]] = []
+        self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        self._grades = Spool()
+        ids = _Ids(content.formats)
+        for part in merge_parts(collection=collection, policy=policy):
+            ids.check(part)
+            self._grades.fill((row.query, row.document, row.grade, row.source) for row in part.grades)
+            self.unresolved += part.unresolved
+            for source, counts in part.counts.items():
+                self._counts[source] += counts
+        self.formats = ids.writable()
         judges = Judge.objects.filter(pk__in=Judgment.objects.of(collection).values("judge"))
         # Sorted here, for databases order text in different ways.
         self.judges = sorted(judges, key=lambda judge: (judge.kind, judge.name, judge.fingerprint))
@@ -90,13 +103,13 @@ class ExportFiles:
         self._checksums[name] = sha256.hexdigest()
 
     def _qrels(self) -> Iterator[Qrel]:
-        return (Qrel(row.query, row.document, row.grade) for row in self.merged.grades)
+        return (Qrel(query, document, grade) for query, document, grade, _ in self._grades)
 
-    def _sources(self) -> Iterator[tuple[object, ...]]:
-        return ((row.query, row.document, row.grade, row.source) for row in self.merged.grades)
+    def _sources(self) -> Iterator[Sequence[object]]:
+        return iter(self._grades)
 
     def _unresolved(self) -> Iterator[tuple[str, ...]]:
-        return ((query, document, ",".join(map(str, grades))) for query, document, grades in self.merged.unresolved)
+        return ((query, document, ",".join(map(str, grades))) for query, document, grades in self.unresolved)
 
     def _manifest_pieces(self) -> Iterator[bytes]:
         yield (json.dumps(self.manifest(), indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode()
@@ -115,10 +128,10 @@ class ExportFiles:
             "policy": self.policy.as_json(),
             "counts": {
                 source: {str(grade): count for grade, count in sorted(grades.items())}
-                for source, grades in self.merged.counts.items()
+                for source, grades in self._counts.items()
             },
-            "judgments": len(self.merged.grades),
-            "unresolved": len(self.merged.unresolved),
+            "judgments": sum(counts.total() for counts in self._counts.values()),
+            "unresolved": len(self.unresolved),
             "judges": [
                 {"kind": j.kind, "name": j.name, "fingerprint": j.fingerprint, "configuration": j.configuration}
                 for j in self.judges
@@ -128,20 +141,31 @@ class ExportFiles:
         }
 
 
-def _writable(merged: Merged, formats: Sequence[str] | None) -> Sequence[str]:
-    """The formats to write, every id of which they can hold."""
-    queries = sorted({row.query for row in merged.grades} | {query for query, _, _ in merged.unresolved})
-    documents = sorted({row.document for row in merged.grades} | {document for _, document, _ in merged.unresolved})
-    for column, ids in zip(beir.QRELS_COLUMNS[:2], (queries, documents), strict=True):
-        for identifier in ids:
-            refuse_unwritable(identifier, column)
-    if formats is None:
-        return FORMATS if all(map(is_one_word, (*queries, *documents))) else ("beir",)
-    if "trec" in formats:
-        for what, ids in (("query", queries), ("document", documents)):
+class _Ids:
+    """Checks the ids of an export, part by part. UserError for one that cannot be written in a format asked for."""
+
+    def __init__(self, formats: Sequence[str] | None) -> None:
+        self._formats = formats
+        self._are_words = True
+
+    def check(self, merged: Merged) -> None:
+        queries = sorted({row.query for row in merged.grades} | {query for query, _, _ in merged.unresolved})
+        documents = sorted({row.document for row in merged.grades} | {document for _, document, _ in merged.unresolved})
+        for column, ids in zip(beir.QRELS_COLUMNS[:2], (queries, documents), strict=True):
             for identifier in ids:
-                refuse_white_space(identifier, what)
-    return formats
+                refuse_unwritable(identifier, column)
+        if self._formats is None:
+            self._are_words = self._are_words and all(map(is_one_word, (*queries, *documents)))
+        elif "trec" in self._formats:
+            for what, ids in (("query", queries), ("document", documents)):
+                for identifier in ids:
+                    refuse_white_space(identifier, what)
+
+    def writable(self) -> Sequence[str]:
+        """The formats to write, every id of which they can hold."""
+        if self._formats is not None:
+            return self._formats
+        return FORMATS if self._are_words else ("beir",)
 
 
 def _documents(collection: Collection) -> Iterator[Document]:

@@ -12,6 +12,9 @@ from judging.models import Collection, Judge, Judgment
 
 Integers = npt.NDArray[np.int64]
 
+# Comparing takes several arrays as long as what is compared, so that is done in parts.
+_PARTS = 16
+
 
 @dataclass(slots=True)
 class Labels:
@@ -61,21 +64,27 @@ class Difference:
 
 
 def difference(old: Labels, new: Labels) -> Difference:
-    pairs = _numbered(old, new)
-    before, after = pairs[: len(old)], pairs[len(old) :]
-    _, in_old, in_new = np.intersect1d(before, after, assume_unique=True, return_indices=True)
-    differs = _integers(old.contents)[in_old] != _integers(new.contents)[in_new]
-    return Difference(
-        added=np.delete(np.arange(len(new)), in_new),
-        changed=np.sort(in_new[differs]),
-        removed=np.delete(np.arange(len(old)), in_old),
+    parts = [_difference_of_part(old, new, part) for part in range(_PARTS)]
+    return Difference(*(np.sort(np.concatenate(places)) for places in zip(*parts, strict=True)))
+
+
+def _difference_of_part(old: Labels, new: Labels, part: int) -> tuple[Integers, Integers, Integers]:
+    """What is added, changed and removed of the documents whose keys leave this remainder."""
+    in_old, in_new = (np.flatnonzero(_integers(labels.documents) % _PARTS == part) for labels in (old, new))
+    pairs = _numbered(
+        np.concatenate([_integers(old.queries)[in_old], _integers(new.queries)[in_new]]),
+        np.concatenate([_integers(old.documents)[in_old], _integers(new.documents)[in_new]]),
     )
+    before, after = pairs[: len(in_old)], pairs[len(in_old) :]
+    _, both_old, both_new = np.intersect1d(before, after, assume_unique=True, return_indices=True)
+    differs = _integers(old.contents)[in_old[both_old]] != _integers(new.contents)[in_new[both_new]]
+    return np.delete(in_new, both_new), in_new[both_new[differs]], np.delete(in_old, both_old)
 
 
-def _numbered(old: Labels, new: Labels) -> Integers:
-    """A number for each pair of both lists, equal for equal pairs."""
-    _, queries = np.unique(_integers(old.queries + new.queries), return_inverse=True)
-    kinds, documents = np.unique(_integers(old.documents + new.documents), return_inverse=True)
+def _numbered(queries: Integers, documents: Integers) -> Integers:
+    """A number for each pair, equal for equal pairs."""
+    _, queries = np.unique(queries, return_inverse=True)
+    kinds, documents = np.unique(documents, return_inverse=True)
     numbers: Integers = queries * len(kinds) + documents
     return numbers
 

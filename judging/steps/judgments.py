@@ -12,6 +12,12 @@ from django.utils import timezone
 
 from judging.models import Judge, Judgment, JudgmentEvent, Outcome
 from judging.models.compiled import Compiled
+from judging.models.compiled_insert import CompiledInsert
+
+# What another answer replaces in a judgment.
+_CONTENT = (
+    "outcome", "grade", "comment", "seconds", "assisted", "probabilities", "raw", "truncated", "updated_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +50,30 @@ class Said:
 @transaction.atomic(savepoint=False)
 def say(*, judge: Judge, query_id: int, document_id: int, said: Said) -> Judgment:
     """Store what a judge says of a pair, in place of what they said before; the event keeps both."""
-    content = {
+    judgment = Judgment(
+        judge=judge,
+        query_id=query_id,
+        document_id=document_id,
+        probabilities=said.probabilities,
+        raw=said.raw,
+        truncated=said.truncated,
+        prompt_tokens=said.prompt_tokens,
+        completion_tokens=said.completion_tokens,
+        updated_at=timezone.now(),
         **said.values,
-        "probabilities": said.probabilities,
-        "raw": said.raw,
-        "truncated": said.truncated,
-        "prompt_tokens": said.prompt_tokens,
-        "completion_tokens": said.completion_tokens,
-        "updated_at": timezone.now(),
-    }
-    # One statement: update_or_create would look first, and needs savepoints for what happens in between.
-    (judgment,) = Judgment.objects.bulk_create(
-        [Judgment(judge=judge, query_id=query_id, document_id=document_id, **content)],
-        update_conflicts=True,
-        unique_fields=["judge", "query", "document"],
-        update_fields=list(content),
     )
-    JudgmentEvent.objects.create(judgment=judgment, key=said.key, **said.values)
+    # One statement: update_or_create would look first, and needs savepoints for what happens in between.
+    _put.store(judgment)
+    _append.store(JudgmentEvent(judgment=judgment, key=said.key, **said.values))
     return judgment
+
+
+_put = CompiledInsert(
+    Judgment,
+    unique=("judge", "query", "document"),
+    replaced=(*_CONTENT, "prompt_tokens", "completion_tokens"),
+)
+_append = CompiledInsert(JudgmentEvent)
 
 
 @transaction.atomic
@@ -71,7 +83,6 @@ def say_all(*, judge: Judge, said: Mapping[tuple[int, int], Said]) -> int:
     before = {(row.query_id, row.document_id): row for row in rows}
     changed = {pair: one for pair, one in said.items() if pair not in before or _differs(before[pair], one)}
     now = timezone.now()
-    fields = ("outcome", "grade", "comment", "seconds", "assisted", "probabilities", "raw", "truncated", "updated_at")
     Judgment.objects.bulk_create(
         [
             Judgment(
@@ -89,7 +100,7 @@ def say_all(*, judge: Judge, said: Mapping[tuple[int, int], Said]) -> int:
         batch_size=1_000,
         update_conflicts=True,
         unique_fields=["judge", "query", "document"],
-        update_fields=fields,
+        update_fields=_CONTENT,
     )
     keys = {(query, document): pk for pk, query, document in rows.values_list("pk", "query", "document")}
     JudgmentEvent.objects.bulk_create(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
@@ -76,13 +76,20 @@ class Merged:
 def merge(*, collection: Collection, policy: Policy | None = None) -> Merged:
     """The augmented qrels under a policy; the default takes everything but LLM grades."""
     merged = Merged([])
-    for chunk in chunks(sorted(collection.queries.values_list("qid", "pk")), _QUERIES):
-        _merge_queries(collection, policy or Policy(), {pk: qid for qid, pk in chunk}, merged)
+    for part in merge_parts(collection=collection, policy=policy):
+        merged.grades += part.grades
+        merged.unresolved += part.unresolved
     return merged
 
 
-def _merge_queries(collection: Collection, policy: Policy, qids: dict[int, str], into: Merged) -> None:
-    """The same of a few queries, by key, appended: no query says anything of another."""
+def merge_parts(*, collection: Collection, policy: Policy | None = None) -> Iterator[Merged]:
+    """The same in parts of a few hundred queries each, in their order, for those who need not keep all."""
+    for chunk in chunks(sorted(collection.queries.values_list("qid", "pk")), _QUERIES):
+        yield _merge_queries(collection, policy or Policy(), {pk: qid for qid, pk in chunk})
+
+
+def _merge_queries(collection: Collection, policy: Policy, qids: dict[int, str]) -> Merged:
+    """The same of a few queries, by key: no query says anything of another."""
     judgments = Judgment.objects.filter(query__in=list(qids))
     original = judgments.original(collection).values_list("query", "document", "grade")
     merged: dict[Key, tuple[int, str]] = {
@@ -99,11 +106,13 @@ def _merge_queries(collection: Collection, policy: Policy, qids: dict[int, str],
         docids |= _copy_to_duplicates(_copies_of_judged(collection, judgments), merged, ties)
     for judge in policy.llm:
         _fill_from(judge, judgments, merged, ties)
-    into.grades += sorted(
-        (MergedGrade(qids[q], docids[d], grade, source) for (q, d), (grade, source) in merged.items()),
-        key=lambda row: (row.query, row.document),
+    return Merged(
+        grades=sorted(
+            (MergedGrade(qids[q], docids[d], grade, source) for (q, d), (grade, source) in merged.items()),
+            key=lambda row: (row.query, row.document),
+        ),
+        unresolved=sorted((qids[q], docids[d], grades) for (q, d), grades in ties.items()),
     )
-    into.unresolved += sorted((qids[q], docids[d], grades) for (q, d), grades in ties.items())
 
 
 def _copy_to_duplicates(

@@ -7,7 +7,7 @@ that two people do not share a query's reading when one would do; what they leav
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from judging.errors import UserError
 from judging.models import Assignment, Judge, Judgment, LeaseState, Outcome, Pair, Pool, Skip
-from judging.models.compiled import Compiled
+from judging.models.compiled import Compiled, CompiledUpdate
 from judging.models.lease import LeaseQuerySet
 from judging.steps import probes
 from judging.steps.judgments import Said, said_before, said_of, say
@@ -194,18 +194,30 @@ def _take_slot(pair: Pair, annotator: Judge, before: Judgment | None) -> bool:
     A slot whose lease ran out is theirs until another takes it.
     """
     now = timezone.now()
-    held = Assignment.objects.filter(pair=pair, annotator=annotator)
-    if held.filter(state=LeaseState.LEASED).update(state=LeaseState.DONE, leased_until=None, answered_at=now):
+    if _answer_held.run(pair=pair.pk, annotator=annotator.pk, now=now):
         return True
-    if before or held.exists():
+    if before or Assignment.objects.filter(pair=pair, annotator=annotator).exists():
         return False
     got = Assignment.objects.filter(pair=pair).order_by("slot").claim(lease=_lease(), limit=1, annotator=annotator)
     if not got:
         raise LeaseLostError(
             _("Others have judged this document meanwhile, as many as were wanted; your answer is not needed.")
         )
-    Assignment.objects.filter(pk__in=got).update(state=LeaseState.DONE, leased_until=None, answered_at=now)
+    Assignment.objects.filter(pk__in=got).update(**_answered(now))
     return True
+
+
+def _answered(now: datetime) -> dict[str, Any]:
+    return {"state": LeaseState.DONE, "leased_until": None, "answered_at": now}
+
+
+_answer_held = CompiledUpdate(
+    lambda pair, annotator, now: (
+        Assignment.objects.filter(pair=pair, annotator=annotator, state=LeaseState.LEASED),
+        _answered(now),
+    ),
+    now=datetime,
+)
 
 
 @transaction.atomic

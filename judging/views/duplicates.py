@@ -83,8 +83,8 @@ def _near(request: Request, collection: Collection) -> float | None:
     if near_takes_long(collection, near):
         raise UserError(
             _(
-                "So many texts are compared by a command; this page shows what it finds: "
-                "python manage.py duplicates %(slug)s --near %(near)s"
+                "So many texts are compared by a command; once it has run, this page shows what it found. "
+                "Run: python manage.py duplicates %(slug)s --near %(near)s"
             )
             % {"slug": collection.slug, "near": f"{near:g}"}
         )

@@ -93,7 +93,7 @@ def url_of(pool: Pool, turn: Turn) -> str:
 
 
 def word_of(pool: Pool, said: Judgment | Probe | TrainingAnswer | Said) -> str:
-    return _("cannot judge") if said.grade is None else in_language(pool.collection.scale.word(said.grade))
+    return _("Can't tell") if said.grade is None else in_language(pool.collection.scale.word(said.grade))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def unsaved_of(request: Request, pool: Pool, turn: Turn, *, action: str) -> Unsa
     """What the form said, as it was typed, whatever was wrong with it."""
     given = request.POST.get("answer", "")
     words = {str(grade.value): in_language(grade.word) for grade in pool.collection.scale}
-    words[Outcome.CANNOT_JUDGE.value] = _("cannot judge")
+    words[Outcome.CANNOT_JUDGE.value] = _("Can't tell")
     return Unsaved(
         turn=turn,
         answer=given if given in words else "",

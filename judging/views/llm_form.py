@@ -109,7 +109,7 @@ def _server(url: str) -> Server | None:
         return None
     if url not in settings.LLM_SERVERS:
         raise UserError(
-            _("The server “%(url)s” is not offered here. Who runs the application adds it to LLM_SERVERS.")
+            _("The server “%(url)s” is not offered here. Whoever runs the application adds it to LLM_SERVERS.")
             % {"url": url[:80]}
         )
     return Server(url, key_variable=settings.LLM_SERVERS[url])

@@ -296,10 +296,10 @@ class TestQrels:
         assert len(qrels_of("q\td\t1\nr\td\t1\nQ\td\t2\n", warnings)) == 3
         assert warnings == []
 
-    def test_writing_sorts_by_code_points_and_has_a_header(self):
-        qrels = [Qrel("b", "d", 1), Qrel("a", "é", -1), Qrel("a", "z", 0), Qrel("B", "10", 2), Qrel("B", "9", 3)]
-        expected = "query-id\tcorpus-id\tscore\nB\t10\t2\nB\t9\t3\na\tz\t0\na\té\t-1\nb\td\t1\n".encode()
-        assert written(qrels_lines, qrels) == expected == written(qrels_lines, reversed(qrels))
+    def test_writing_keeps_the_order_and_has_a_header(self):
+        qrels = [Qrel("b", "d", 1), Qrel("a", "é", -1), Qrel("B", "9", 3)]
+        expected = "query-id\tcorpus-id\tscore\nb\td\t1\na\té\t-1\nB\t9\t3\n".encode()
+        assert written(qrels_lines, qrels) == expected
 
     @pytest.mark.parametrize("bad", ["", " ", "a\tb", "a\nb", "a\rb"])
     def test_writing_refuses_an_id_that_a_tsv_cannot_hold(self, bad):
@@ -312,7 +312,7 @@ class TestQrels:
     @given(st.dictionaries(st.tuples(ID, ID), st.integers(-9, 99)))
     def test_what_is_written_is_read_alike_by_us_and_by_a_csv_reader(self, grades):
         data = written(qrels_lines, [Qrel(q, d, g) for (q, d), g in grades.items()])
-        expected = sorted((q, d, g) for (q, d), g in grades.items())
+        expected = [(q, d, g) for (q, d), g in grades.items()]
         assert qrels_of(data.decode()) == expected
         # As BEIR's loader opens and reads the file.
         with io.TextIOWrapper(io.BytesIO(data), encoding="utf-8") as stream:

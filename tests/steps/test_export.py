@@ -125,6 +125,17 @@ def test_every_grade_has_its_source_and_ties_are_listed(collection, policy, tmp_
     assert rows_of(tmp_path / "unresolved.tsv") == [("q1", "d2", "0,1")]
 
 
+def test_qrels_and_sources_are_sorted_by_code_points(tmp_path):
+    qrels = {("b", "d"): 1, ("a", "é"): 0, ("a", "z"): 1, ("B", "10"): 0, ("B", "9"): 1}
+    collection = make_collection(documents=["d", "é", "z", "10", "9"], queries=["b", "a", "B"], qrels=qrels)
+    export_qrels(collection=collection, out=tmp_path)
+    expected = [("B", "10", "0"), ("B", "9", "1"), ("a", "z", "1"), ("a", "é", "0"), ("b", "d", "1")]
+    assert rows_of(tmp_path / "qrels" / "augmented.tsv") == expected
+    assert [row[:3] for row in rows_of(tmp_path / "sources.tsv")] == expected
+    trec = (tmp_path / "qrels.trec").read_text(encoding="utf-8").splitlines()
+    assert trec == [f"{query} 0 {document} {grade}" for query, document, grade in expected]
+
+
 def test_blanks_in_ids_are_written_in_beir_as_they_are_and_refused_for_trec_by_name(tmp_path):
     collection = make_collection(documents=["Nike shoes", '"a" b'], qrels={("q1", "Nike shoes"): 1, ("q1", '"a" b'): 0})
     with pytest.raises(UserError, match=r"found '\"a\" b'. Export as BEIR TSV instead"):

@@ -159,7 +159,7 @@ def test_a_plain_form_is_answered_with_a_redirect_to_the_next_pair(pool, as_pers
 def test_a_person_who_cannot_judge_says_so_without_a_grade(pool, as_person):
     page = answered(as_person, pool, shown(as_person.page(judge_url(pool))), answer="cannot_judge")
     assert by_people() == [("d1", None, "cannot_judge")]
-    assert "Saved: cannot judge" in page.text
+    assert "Saved: Can't tell" in page.text
 
 
 def test_the_same_key_twice_stores_once(pool, as_person):

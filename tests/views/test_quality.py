@@ -159,7 +159,7 @@ def test_what_came_of_a_probe_is_shown_with_its_control(as_lead, db):
     )
     page = as_lead.page(url(pool, llm))
     assert "before the first word, seed 0 (1 not asked yet) 10 7 · 70 % .40 – .89 1 · 10 % .02 – .40 .0312" in page.text
-    assert "“llm” calls 7 of 10 non-relevant pairs relevant, with as many other words 1" in page.text
+    assert "“llm” calls 7 of 10 non-relevant pairs relevant; with as many other words put there, 1" in page.text
 
 
 def test_each_llm_of_the_pool_is_one_link_away(judged_pool, as_lead):

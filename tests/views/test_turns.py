@@ -56,7 +56,7 @@ def test_a_training_pair_is_marked_as_such_and_does_not_give_its_grade_away(trai
     [
         ("1", "Right: Relevant ."),
         ("0", "You said Not relevant; here Relevant is expected."),
-        ("cannot_judge", "You said cannot judge; here Relevant is expected."),
+        ("cannot_judge", "You said Can't tell; here Relevant is expected."),
     ],
 )
 def test_the_answer_is_followed_by_whether_it_was_right_and_why(trained, as_person, answer, told):

@@ -57,7 +57,7 @@ def test_sent_again_while_the_pool_is_still_closed_it_is_repeated_again(pool, as
     Pool.objects.update(status=Pool.Status.CLOSED)
     for _ in range(2):
         page = Page(send(as_person, pair, answer="cannot_judge", comment="why").content.decode())
-        assert "Your answer cannot judge Your comment why" in page.text
+        assert "Your answer Can't tell Your comment why" in page.text
         assert page.one("input", name="answer")["value"] == "cannot_judge"
 
 

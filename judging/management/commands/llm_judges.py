@@ -63,7 +63,7 @@ class Command(StepCommand):
     def _compare(self, one: Judge, other: Judge) -> None:
         found = differences(one, other)
         if not found:
-            self.say("They are made of the same: nothing differs.")
+            self.say("Nothing differs between them.")
         for difference in found:
             self.say(
                 difference.name,

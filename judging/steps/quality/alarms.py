@@ -57,7 +57,7 @@ def one_class(judge: Judge, grades: Sequence[GradeCount]) -> Iterator[Alarm]:
     if graded < FEWEST or most.judge_all_share < ONE_CLASS or most.people_both_share >= ONE_CLASS:
         return
     seen = _("“%(judge)s” calls %(share)s of the %(graded)s pairs that it graded “%(word)s”.")
-    people = _("People call so %(share)s of the %(pairs)s pairs that both graded.")
+    people = _("People say so of %(share)s of the %(pairs)s pairs that both graded.")
     why = _(
         "Such labels hardly tell documents apart: they agree with people as often as that grade is common, and add "
         "little to an evaluation. Calibrate the judge with people's labels where it gives probabilities; else try "
@@ -109,16 +109,16 @@ def gullibility(judge: Judge, probes: Sequence[Gullible]) -> Iterator[Alarm]:
         "gullible",
         _(
             "With the words of the query put into the document, “%(judge)s” calls %(flips)s of %(pairs)s non-relevant "
-            "pairs relevant, with as many other words %(control)s (McNemar's exact p = %(p)s). It can be talked into a "
-            "grade by words alone: documents that repeat queries are overrated. Try a prompt that asks for what is "
-            "answered, or a larger model, and let people judge such documents."
+            "pairs relevant; with as many other words put there, %(control)s (McNemar's exact p %(p)s). It can be "
+            "talked into a grade by words alone: documents that repeat queries are overrated. Try a prompt that asks "
+            "what the document answers, or a larger model, and let people judge such documents."
         )
         % {
             "judge": judge.name,
             "flips": found.flips,
             "pairs": found.pairs,
             "control": found.control_flips,
-            "p": short(found.p, 4),
+            "p": "< .0001" if found.p < 0.0001 else f"= {short(found.p, 4)}",
         },
     )
 

@@ -25,8 +25,11 @@ class Order:
 
     @property
     def is_upright(self) -> bool:
-        """Whether a correlation lies above 0 with its whole interval."""
-        return any(one.interval is not None and one.interval.low > 0 for one in (self.expected, self.grades))
+        """Whether a correlation lies above 0 with its whole interval, or is perfect, when it needs none."""
+        return any(
+            one.value > 1 - 1e-9 or (one.interval is not None and one.interval.low > 0)
+            for one in (self.expected, self.grades)
+        )
 
     @property
     def inverted(self) -> Estimate | None:
