@@ -105,6 +105,7 @@ def _database() -> dict[str, object]:
             "PRAGMA cache_size=-64000; PRAGMA temp_store=MEMORY;",
         }
     else:
+        config["ENGINE"] = "annotator.postgresql"
         # After so many runs on a connection a statement of judging/models/compiled.py is planned no more.
         config["OPTIONS"] = {"prepare_threshold": 5, **cast(dict[str, object], config.get("OPTIONS", {}))}
     return config

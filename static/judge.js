@@ -57,11 +57,19 @@ document.addEventListener("visibilitychange", () => {
 
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.id !== "judging") return;
+  const { verb, path } = event.detail.requestConfig;
+  history.replaceState(history.state, "", verb === "get" ? path : area().dataset.judge);
   spent = 0;
   lastSign = performance.now();
   remember();
   (document.getElementById("go-on") ?? document.getElementById("query"))?.focus({ preventScroll: true });
 });
+
+// The page comes back in the other language with what it shows now, not with what it was opened for.
+document.addEventListener("submit", (event) => {
+  const next = event.target.elements.namedItem("next");
+  if (next) next.value = location.pathname + location.search;
+}, { capture: true });
 
 // A button pressed before htmx is ready sends the form as a page without scripts does.
 document.addEventListener("submit", (event) => {

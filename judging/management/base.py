@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import sys
+import threading
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -53,9 +54,15 @@ class StepCommand(BaseCommand):
                 raise
             raise CommandError(f"{error.filename}: {error.strerror}.") from error
         except KeyboardInterrupt:
+            self._end_undisturbed()
             raise CommandError(
                 "Stopped. What was finished is kept; give the command again to go on.", returncode=130
             ) from None
+
+    def _end_undisturbed(self) -> None:
+        """A second Ctrl-C while the process ends would only show where it was just then."""
+        if getattr(self, "_called_from_command_line", False) and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def run(self, **options: Any) -> None:
         raise NotImplementedError

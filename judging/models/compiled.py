@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connection, models
 from django.db.models.query import get_related_populators
+from django.db.models.sql import UpdateQuery
 
 R = TypeVar("R")
 
@@ -54,7 +55,8 @@ class Compiled(Generic[R]):
             query_set = self._build(**values)
             compiler = query_set.query.get_compiler(connection=connection)
             made.append((query_set, compiler))
-            return compiler.as_sql()
+            compiled: tuple[str, Sequence[Any]] = compiler.as_sql()
+            return compiled
 
         statement = Statement(self._build, sql, self._kinds)
         query_set, compiler = made[0]
@@ -81,9 +83,10 @@ class CompiledUpdate:
     def _statement(self) -> Statement:
         def sql(**values: Any) -> tuple[str, Sequence[Any]]:
             query_set, changes = self._build(**values)
-            query = query_set.query.chain(models.sql.UpdateQuery)
+            query: Any = query_set.query.chain(UpdateQuery)
             query.add_update_values(changes)
-            return query.get_compiler(connection=connection).as_sql()
+            updated: tuple[str, Sequence[Any]] = query.get_compiler(connection=connection).as_sql()
+            return updated
 
         return Statement(self._build, sql, self._kinds)
 

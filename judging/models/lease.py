@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.db import IntegrityError, models, transaction
@@ -17,10 +17,10 @@ class LeaseState(models.TextChoices):
 
 
 class LeaseQuerySet(models.QuerySet["_L"]):
-    def available(self) -> LeaseQuerySet[_L]:
-        """What may be handed out: what is free, and what a holder let expire."""
+    def available(self, at: datetime | None = None) -> LeaseQuerySet[_L]:
+        """What may be handed out now, or at that time: what is free, and what a holder let expire."""
         return self.filter(
-            models.Q(state=LeaseState.FREE) | models.Q(state=LeaseState.LEASED, leased_until__lt=timezone.now())
+            models.Q(state=LeaseState.FREE) | models.Q(state=LeaseState.LEASED, leased_until__lt=at or timezone.now())
         )
 
     def claim(self, *, lease: timedelta, limit: int | None = None, **holder: Any) -> list[int]:

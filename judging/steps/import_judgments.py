@@ -1,7 +1,7 @@
 """Labels made elsewhere, by people or by an LLM, under a judge of their own.
 
-A file of any size is read once, in constant memory: checked line by line into a working copy, which is stored when all
-of it is good. Beside the copy some 70 bytes are kept of each label.
+A file is read once and never kept whole: checked line by line into a working copy, which is stored when all
+of it is good. Beside the copy some 50 bytes are kept of each label, and 60 more where the judge has labels already.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ def _check(pool: Pool, llm: LlmOptions, order: Order) -> None:
     if order.first not in First.values:
         raise UserError(f"Expected as first one of {', '.join(First.values)}, found {order.first!r}.")
     if order.first == First.UNCERTAIN:
-        who_is_uncertain(pool=pool, judge=None, named=order.uncertain_judge)
+        before = PrefillJob.objects.filter(pool=pool, key=llm.key()).select_related("judge").first()
+        who_is_uncertain(pool=pool, judge=before.judge if before else None, named=order.uncertain_judge)
 
 
 def _begin(job: PrefillJob) -> None:

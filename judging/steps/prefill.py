@@ -21,7 +21,18 @@ from judging.engines.llm import Prompt, Server, Usage, usage_of
 from judging.engines.llm.base import Answer, LanguageModel, Question
 from judging.errors import UserError
 from judging.formats import records
-from judging.models import Document, Judge, LeaseState, Outcome, Pair, Pool, PrefillJob, PrefillTask, fingerprint_of
+from judging.models import (
+    Document,
+    First,
+    Judge,
+    LeaseState,
+    Outcome,
+    Pair,
+    Pool,
+    PrefillJob,
+    PrefillTask,
+    fingerprint_of,
+)
 from judging.models.lease import LeaseQuerySet
 from judging.models.prefill import worker_lease
 from judging.steps.examples import refuse_known_pairs
@@ -30,7 +41,7 @@ from judging.steps.known import known_documents
 from judging.steps.prefill_options import LlmOptions, Order, PrefillOptions
 from judging.steps.prefill_tasks import claim, keep, queue, renew, tasks_of
 from judging.steps.progress import Track, quiet
-from judging.steps.urgency import arrange
+from judging.steps.urgency import arrange, who_is_uncertain
 
 __all__ = [
     "LlmOptions",
@@ -56,13 +67,16 @@ FAILURES_IN_A_ROW = 20
 
 @dataclass
 class PrefillReport:
-    """``usage`` counts the tokens of what was kept; ``already`` was judged before, by whatever worker."""
+    """``usage`` counts the tokens of what was kept; ``already`` was judged before, by whatever worker; ``failure`` is
+    the reason of the latest pair that failed.
+    """
 
     judge: Judge
     outcomes: Counter[str] = field(default_factory=Counter)
     usage: Usage = field(default_factory=Usage)
     already: int = 0
     held_by_others: int = 0
+    failure: str = ""
 
 
 def prefill(*, pool: Pool, options: PrefillOptions, track: Track = quiet) -> PrefillReport:
@@ -95,9 +109,12 @@ def judge_pool(
         raise UserError(f"--limit: expected at least 1, found {limit}.")
     if isinstance(prompt := getattr(llm, "prompt", None), Prompt):
         refuse_known_pairs(prompt=prompt, pool=pool)
+    order = order or Order()
+    if order.first == First.UNCERTAIN:
+        # Before a judge is made that then has nothing to do.
+        who_is_uncertain(pool=pool, judge=_known_judge(llm), named=order.uncertain_judge)
     judge = llm_judge(llm)
     queue(pool=pool, judge=judge, retry_failed=retry_failed)
-    order = order or Order()
     arrange(pool=pool, judge=judge, first=order.first, uncertain_judge=order.uncertain_judge)
     tasks = tasks_of(pool, judge)
     report = PrefillReport(judge, already=tasks.filter(state=LeaseState.DONE).count())
@@ -107,6 +124,8 @@ def judge_pool(
         for answer in track(answers, total, f"pairs judged by {judge.name}"):
             report.outcomes[answer.outcome] += 1
             report.usage += usage_of([answer])
+            if answer.outcome == Outcome.FAILED:
+                report.failure = answer.raw
     report.held_by_others = tasks.filter(state=LeaseState.LEASED, leased_until__gte=timezone.now()).count()
     return report
 
@@ -120,6 +139,12 @@ def llm_judge(llm: LanguageModel) -> Judge:
         fingerprint=fingerprint_of(identity),
         defaults={"configuration": identity, "prompt": _prompt_text(llm)},
     )[0]
+
+
+def _known_judge(llm: LanguageModel) -> Judge | None:
+    """The judge that ``llm_judge`` would find."""
+    made_of = fingerprint_of(llm.identity())
+    return Judge.objects.filter(kind=Judge.Kind.LLM, name=llm.name, fingerprint=made_of).first()
 
 
 def _prompt_text(llm: LanguageModel) -> str:

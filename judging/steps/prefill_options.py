@@ -41,6 +41,7 @@ class LlmOptions:
                 f"Expected the name of a model, found the address {self.model!r}: a server is named beside the "
                 "name that it has for the model."
             )
+        _refuse_judge(self.model.strip())
         if self.dtype not in DTYPES:
             raise UserError(f"--dtype: expected one of {', '.join(DTYPES)}, found {self.dtype!r}.")
         return open_llm(
@@ -65,6 +66,36 @@ class LlmOptions:
     def from_json(cls, stored: Mapping[str, Any]) -> LlmOptions:
         server = stored.get("server")
         return cls(**{**stored, "server": None if server is None else Server(**server)})
+
+
+def _refuse_judge(name: str) -> None:
+    """A judge is made of a model; only the model can be asked.
+
+    Labels that were made elsewhere may go by the bare name of a model, which is no mistake.
+    """
+    for judge in Judge.objects.filter(kind=Judge.Kind.LLM).exclude(fingerprint=""):
+        made_of = judge.configuration.get("prompt")
+        has_own_name = judge.is_calibrated or judge.name.endswith(f" {made_of}")
+        if name == judge.label or (has_own_name and name == judge.name) or _begins(judge.fingerprint, name):
+            raise UserError(f"Expected the name of a model, found the judge {judge.label!r}. {_instead(judge)}")
+
+
+def _begins(fingerprint: str, name: str) -> bool:
+    return len(name) >= 6 and fingerprint.startswith(name)
+
+
+def _instead(judge: Judge) -> str:
+    made_of = judge.configuration
+    if judge.is_calibrated:
+        base = made_of["base"]
+        return (
+            f"Nobody can ask it: its grades are computed from what {base['name']!r} answers. Have that one judge the "
+            f"pairs, then calibrate it again: python manage.py llm_calibrate POOL --judge {base['fingerprint'][:8]}"
+        )
+    return (
+        f"Name the model that it is made of, here {made_of.get('model', 'unknown')!r} or where it lies, and the prompt "
+        f"{made_of.get('prompt', 'unknown')!r}."
+    )
 
 
 @dataclass(frozen=True, slots=True)

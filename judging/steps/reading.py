@@ -59,12 +59,12 @@ def reading(*, document: Document, query: Query, collection: Collection) -> Read
 # that what an import has changed is read anew. Long texts are left out: a few hundred could take much memory.
 @lru_cache(maxsize=500)
 def _read(docid: str, title: str, text: str, asked: str, language: str) -> Reading:
-    terms = frozenset(analyzer_for(language).terms(asked))
-    text = _repaired(text)
+    terms = frozenset(analyzer_for(language).terms(repaired(asked)))
+    text = repaired(text)
     start, rest = _fold(text)
     return Reading(
         docid=docid,
-        title=_marked(_repaired(title), terms, language),
+        title=_marked(repaired(title), terms, language),
         start=[_marked(part, terms, language) for part in _paragraphs(start)],
         rest=[_marked(part, terms, language) for part in _paragraphs(rest)],
         characters=len(text),
@@ -72,13 +72,13 @@ def _read(docid: str, title: str, text: str, asked: str, language: str) -> Readi
     )
 
 
-def _repaired(text: str) -> str:
-    """``itâ€™s`` → ``it's``, where the text is surely broken."""
+def repaired(text: str) -> str:
+    """``itâ€™s`` → ``it's``, where the text is surely broken; for display, never to be stored."""
     start = text[:_START]
-    repaired: str = ftfy.fix_encoding(start)
-    if repaired == start:
+    mended: str = ftfy.fix_encoding(start)
+    if mended == start:
         return text
-    return repaired if len(start) == len(text) else str(ftfy.fix_encoding(text))
+    return mended if len(start) == len(text) else str(ftfy.fix_encoding(text))
 
 
 def _fold(text: str) -> tuple[str, str]:

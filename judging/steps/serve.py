@@ -83,38 +83,61 @@ _first_held = Compiled(
 def take_query(*, pool: Pool, annotator: Judge) -> Pair | None:
     """Lease the open pairs of the next query to a person who has nothing in hand; the first of them."""
     require_open(pool)
-    # Each as one set, not as a question to every slot: that looks dear to PostgreSQL, and it compiles the query.
-    mine = Assignment.objects.filter(annotator=annotator, pair__pool=pool)
-    open_slots = _open_slots(pool, annotator).annotate(
-        put_off=_is(pair__in=Skip.objects.filter(annotator=annotator).values("pair")),
-        begun=_is(pair__query__in=mine.values("pair__query")),
-    )
+    of = {"pool": pool.pk, "annotator": annotator.pk}
     # Somebody else may take the query between the look and the claim; then look again.
     for _attempt in range(5):
-        in_order = open_slots.order_by("put_off", "-begun", "pair__query_position", "pair__best_rank", "pair")
-        first = in_order.values_list("pair__query", "put_off").first()
+        first = _next_query.first(**of, now=timezone.now())
         if first is None:
             return None
         query, put_off = first
-        slots = open_slots.filter(pair__query=query, put_off=put_off).order_by("pair__best_rank", "pair", "slot")
         one_of_each_text: dict[bytes, int] = {}
-        for pk, digest in slots.values_list("pk", "pair__document__digest"):
-            one_of_each_text.setdefault(bytes(digest), pk)
+        for pk, digest, is_put_off in _slots_of_query.all(**of, query=query, now=timezone.now()):
+            if is_put_off == put_off:
+                one_of_each_text.setdefault(bytes(digest), pk)
         Assignment.objects.filter(pk__in=one_of_each_text.values()).claim(lease=_lease(), annotator=annotator)
         if (pair := in_hand(pool=pool, annotator=annotator)) is not None:
             return pair
     return None
 
 
+def _with_order(pool: int, annotator: int, now: datetime) -> LeaseQuerySet[Any]:
+    """The open slots of a pool, each with whether its pair was ``put_off`` and its query ``begun`` by the person."""
+    # Each as one set, not as a question to every slot: that looks dear to PostgreSQL, and it compiles the query.
+    mine = Assignment.objects.filter(annotator=annotator, pair__pool=pool)
+    return _open_slots(pool, annotator, now).annotate(
+        put_off=_is(pair__in=Skip.objects.filter(annotator=annotator).values("pair")),
+        begun=_is(pair__query__in=mine.values("pair__query")),
+    )
+
+
+_next_query = Compiled(
+    lambda pool, annotator, now: (
+        _with_order(pool, annotator, now)
+        .order_by("put_off", "-begun", "pair__query_position", "pair__best_rank", "pair")
+        .values_list("pair__query", "put_off")[:1]
+    ),
+    now=datetime,
+)
+_slots_of_query = Compiled(
+    lambda pool, annotator, query, now: (
+        _with_order(pool, annotator, now)
+        .filter(pair__query=query)
+        .order_by("pair__best_rank", "pair", "slot")
+        .values_list("pk", "pair__document__digest", "put_off")
+    ),
+    now=datetime,
+)
+
+
 def _is(**condition: Any) -> ExpressionWrapper[Q]:
     return ExpressionWrapper(Q(**condition), output_field=BooleanField())
 
 
-def _open_slots(pool: Pool, annotator: Judge) -> LeaseQuerySet[Assignment]:
+def _open_slots(pool: int, annotator: int, now: datetime) -> LeaseQuerySet[Assignment]:
     mine = Assignment.objects.filter(annotator=annotator)
     return (
         servable(pool)
-        .available()
+        .available(now)
         .exclude(Exists(mine.filter(pair=OuterRef("pair"))))
         .exclude(has_judged_text(annotator, pair="pair__"))
     )
@@ -132,7 +155,7 @@ def keep(*, pool: Pool, annotator: Judge, shown: int | None) -> None:
     """
     if renew(pool=pool, annotator=annotator) or shown is None:
         return
-    slots = _open_slots(pool, annotator).filter(pair=shown).order_by("slot")
+    slots = _open_slots(pool.pk, annotator.pk, timezone.now()).filter(pair=shown).order_by("slot")
     slots.claim(lease=_lease(), limit=1, annotator=annotator)
 
 

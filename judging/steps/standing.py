@@ -95,14 +95,33 @@ def progress(*, pool: Pool, annotator: Judge, beyond: int | None = None) -> Prog
 
 def _open(pool: Pool, annotator: Judge) -> tuple[int, int]:
     """How many pairs the person could still be asked, and how many more are left to others as copies."""
+    (not_mine,) = _not_mine_count.first(pool=pool.pk, annotator=annotator.pk) or (0,)
+    (copies,) = _copies_count.first(pool=pool.pk, annotator=annotator.pk) or (0,)
+    return not_mine - copies, copies
+
+
+def _not_mine(pool: int, annotator: int) -> QuerySet[Pair]:
+    """The pairs that want more answers, and none of this person yet."""
     wanted = Assignment.objects.filter(pair=OuterRef("pk")).exclude(state=LeaseState.DONE)
     mine = Assignment.objects.filter(annotator=annotator, state=LeaseState.DONE)
-    pairs = pool.pairs.filter(Exists(wanted), document__in_corpus=True, query__in_corpus=True)
-    not_mine = pairs.exclude(pk__in=mine.values("pair"))
-    # Texts are compared for the queries that the person knows, not for all of the pool.
-    judged = not_mine.filter(query__in=Judgment.objects.filter(judge=annotator).values("query"))
-    copies = judged.filter(has_judged_text(annotator)).count()
-    return not_mine.count() - copies, copies
+    pairs = Pair.objects.filter(Exists(wanted), pool=pool, document__in_corpus=True, query__in_corpus=True)
+    return pairs.exclude(pk__in=mine.values("pair"))
+
+
+def _count(pairs: QuerySet[Pair]) -> QuerySet[Pair, tuple[int]]:
+    return pairs.order_by().values("pool").annotate(pairs=Count("pk")).values_list("pairs")
+
+
+_not_mine_count = Compiled(lambda pool, annotator: _count(_not_mine(pool, annotator)))
+
+# Texts are compared for the queries that the person knows, not for all of the pool.
+_copies_count = Compiled(
+    lambda pool, annotator: _count(
+        _not_mine(pool, annotator)
+        .filter(query__in=Judgment.objects.filter(judge=annotator).values("query"))
+        .filter(has_judged_text(annotator))
+    )
+)
 
 
 # How many pairs a person has answered, and how many they have in hand; no row where there is neither.

@@ -13,6 +13,7 @@ from judging.engines.pretrained import DTYPES
 from judging.errors import UserError
 from judging.models import First, Judge, Pool, PrefillJob
 from judging.steps import lookup, prompts
+from judging.steps.agree import judgments_of
 from judging.steps.prefill_options import LlmOptions, Order
 from judging.views.answers import number_in
 
@@ -55,7 +56,8 @@ _PLAIN = {
 
 def llm_form(pool: Pool, given: Mapping[str, str] | None = None, problem: str = "") -> LlmForm:
     asked = PrefillJob.objects.order_by("-asked_at").values_list("options__model", flat=True)[:50]
-    judges = Judge.objects.filter(kind=Judge.Kind.LLM, judgments__query__collection=pool.collection).distinct()
+    told = judgments_of(pool).filter(probabilities__isnull=False).values("judge")
+    judges = Judge.objects.filter(kind=Judge.Kind.LLM, pk__in=told)
     return LlmForm(
         given={name: (given or {}).get(name, plain)[:_LONGEST] for name, plain in _PLAIN.items()},
         models=list(dict.fromkeys([DEFAULT_MODEL, *asked])),

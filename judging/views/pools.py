@@ -169,9 +169,9 @@ def add_person(request: Request, slug: str) -> HttpResponse:
     if request.POST.get("do") == "create":
         account = people.create_account(pool=found, name=name)
         _show_once(request, found, name=account.user.username, password=account.password)
-    else:
-        people.add(pool=found, name=name)
-        messages.success(request, _("%(name)s may judge now.") % {"name": name})
+        return _back(request, found, "#once-title")
+    people.add(pool=found, name=name)
+    messages.success(request, _("%(name)s may judge now.") % {"name": name})
     return _back(request, found, "#who")
 
 
@@ -208,7 +208,7 @@ def invite(request: Request, slug: str) -> HttpResponse:
     days, seats = _whole_number(request, "days"), _whole_number(request, "seats")
     invited = people.invite(pool=found, days=days, seats=seats, by=request.user)
     _show_once(request, found, link=request.build_absolute_uri(reverse("join", args=[invited.token])))
-    return _back(request, found, "#who")
+    return _back(request, found, "#once-title")
 
 
 @require_POST

@@ -118,7 +118,7 @@ def test_sqlite_writes_ahead_checks_keys_and_queues_writers_at_begin(tmp_path):
 
 def test_postgresql_is_chosen_by_its_address(tmp_path):
     database = answer(tmp_path, DATABASE_URL="postgresql://ann:sesame@db:5433/unjudged")["DATABASES"]["default"]
-    assert database["ENGINE"] == "django.db.backends.postgresql"
+    assert database["ENGINE"] == "annotator.postgresql"
     assert (database["USER"], database["HOST"], database["PORT"], database["NAME"]) == ("ann", "db", 5433, "unjudged")
 
 

@@ -200,6 +200,50 @@ def test_a_pool_that_was_closed_keeps_the_answer_on_the_page_until_it_opens_agai
     assert stored() == [("d1", 1)]
 
 
+def test_a_pair_that_others_judged_meanwhile_keeps_the_answer_on_the_page(judging):
+    others = make_person("ben")
+    Assignment.objects.filter(pair__document__docid="d1").update(
+        state=LeaseState.DONE, annotator=others, leased_until=None, answered_at=timezone.now()
+    )
+    judging.keyboard.press("c")
+    judging.keyboard.type("a long thought")
+    judging.keyboard.press("Escape")
+    judging.keyboard.press("1")
+    lost = judging.get_by_role("region", name="Your answer was not saved")
+    expect(lost).to_contain_text("Relevant")
+    expect(lost).to_contain_text("a long thought")
+    expect(judging.locator("article.document")).to_contain_text("number 2")
+    judging.keyboard.press("0")
+    expect(judging.locator("#progress .count")).to_contain_text("1 of 3")
+    expect(lost).to_have_count(0)
+    assert stored() == [("d2", 0)]
+
+
+def test_an_answer_is_changed_from_my_judgments_and_a_reload_does_not_ask_for_it_again(judging):
+    judging.keyboard.press("1")
+    saved(judging, 1)
+    judging.get_by_role("link", name="My judgments").first.click()
+    judging.get_by_role("link", name="number 1").click()
+    expect(judging.locator("button.grade[aria-current=true]")).to_have_attribute("value", "1")
+    judging.keyboard.press("0")
+    expect(judging.locator("article.document")).to_contain_text("number 2")
+    judging.reload()
+    expect(judging.locator("article.document")).to_contain_text("number 2")
+    assert stored() == [("d1", 0)]
+    assert list(JudgmentEvent.objects.order_by("pk").values_list("grade", flat=True)) == [1, 0]
+
+
+def test_in_a_closed_pool_an_answer_is_read_and_cannot_be_changed(judging):
+    judging.keyboard.press("1")
+    saved(judging, 1)
+    Pool.objects.update(status=Pool.Status.CLOSED)
+    judging.get_by_role("link", name="My judgments").first.click()
+    judging.get_by_role("link", name="number 1").click()
+    expect(judging.locator(".answers")).to_contain_text("answers can be read now, not changed")
+    expect(judging.locator(".answers")).to_contain_text("Your answer: Relevant")
+    expect(judging.locator("button.grade")).to_have_count(0)
+
+
 # --- Tabs -------------------------------------------------------------------------------------------------------------
 
 

@@ -150,7 +150,9 @@ def test_the_known_document_the_guidelines_and_the_keys_open_and_close(judging):
     judging.keyboard.press("1")  # nothing is judged behind an open sheet
     judging.keyboard.press("Escape")
     judging.keyboard.press("?")
-    expect(judging.get_by_role("heading", name="Keys")).to_be_visible()
+    expect(judging.get_by_role("heading", name="Help")).to_be_visible()
+    judging.keyboard.press("?")
+    expect(judging.get_by_role("heading", name="Help")).to_be_hidden()
     assert len(answers()) == 1
 
 

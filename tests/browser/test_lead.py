@@ -118,6 +118,7 @@ def test_a_sign_up_link_is_copied_and_lets_somebody_in(pool, new_page, browser, 
     page = new_page("lea", permissions=["clipboard-read", "clipboard-write"])
     page.goto("/pools/cran/")
     page.get_by_role("button", name="Make a sign-up link").click()
+    expect(page.locator("#once-title")).to_be_in_viewport()
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_text("Copied.")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
@@ -132,6 +133,18 @@ def test_a_sign_up_link_is_copied_and_lets_somebody_in(pool, new_page, browser, 
     stranger.get_by_role("link", name="Start").click()
     expect(stranger.locator("form.pair")).to_be_visible()
     stranger.context.close()
+
+
+def test_what_was_done_about_people_is_said_where_the_lead_looks(pool, new_page):
+    make_person("bob")
+    page = new_page("lea", viewport={"width": 360, "height": 740})
+    page.goto("/pools/cran/")
+    page.get_by_label("Name of the account").fill("bob")
+    page.get_by_role("button", name="Add the account").click()
+    expect(page.get_by_text("bob may judge now.")).to_be_in_viewport()
+    page.get_by_label("Name of the account").fill("cleo")
+    page.get_by_role("button", name="Create the account").click()
+    expect(page.get_by_label("The initial password")).to_be_in_viewport()
 
 
 def test_the_pool_page_lives_while_it_is_seen_and_rests_while_it_is_not(pool, new_page):

@@ -76,6 +76,7 @@ def test_on_a_phone_a_description_comes_with_the_focus_and_stands_in_the_help(po
 def test_fingers_are_shown_no_keys(pool, new_page):
     page = open_judging(new_page, pool, **PHONE)
     page.get_by_role("button", name="Help", exact=True).tap()
+    expect(page.locator("#keys").get_by_text("Skip")).to_be_visible()
     assert page.locator("kbd").count() > 10
     assert not [key for key in page.locator("kbd").all() if key.is_visible()]
 
@@ -139,3 +140,78 @@ def test_the_bar_of_the_progress_can_be_seen_in_light_and_dark(pool, new_page):
                 "dark": ["#86c2a9", "rgb(55, 57, 59)"],
             }[scheme]
         )
+
+
+def test_the_language_is_switched_in_the_help_and_the_same_document_comes_back_in_it(pool, new_page):
+    page = open_judging(new_page, pool)
+    page.keyboard.press("1")
+    expect(page.locator("article.document")).to_contain_text("Short.")
+    page.keyboard.press("u")
+    expect(page.locator("article.document")).to_contain_text("Paragraph 1.")
+    page.keyboard.press("?")
+    page.locator("#keys").get_by_role("button", name="Français").click()
+    expect(page.locator("html")).to_have_attribute("lang", "fr")
+    expect(page.locator("article.document")).to_contain_text("Paragraph 1.")
+    expect(page.locator("button.grade[aria-current=true]")).to_have_attribute("value", "1")
+    page.keyboard.press("?")
+    page.locator("#keys").get_by_role("button", name="English").click()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+
+
+def test_a_grade_stands_at_one_place_before_and_after_an_answer_and_while_it_is_changed(pool, new_page):
+    page = open_judging(new_page, pool)
+
+    def places() -> list[float]:
+        return [button.bounding_box()["x"] for button in page.locator("button.grade").all()]
+
+    first = places()
+    assert page.locator("button:disabled", has_text="Undo").count() == 1
+    page.keyboard.press("1")
+    expect(page.get_by_role("link", name="Undo")).to_be_visible()
+    assert places() == first
+    page.keyboard.press("u")
+    expect(page.get_by_role("link", name="Leave as it is")).to_be_visible()
+    assert places() == first
+
+
+def test_the_grade_under_a_resting_mouse_does_not_look_chosen(pool, new_page):
+    page = open_judging(new_page, pool, reduced_motion="reduce")
+    look = "button => [getComputedStyle(button).borderColor, getComputedStyle(button).backgroundColor]"
+    button = page.locator("button.grade").nth(1)
+    button.click()
+    expect(page.locator("article.document")).to_contain_text("Short.")
+    resting = button.evaluate(look)
+    page.keyboard.press("u")
+    expect(button).to_have_attribute("aria-current", "true")
+    chosen = button.evaluate(look)
+    assert resting[0] != chosen[0]
+    assert resting[1] != chosen[1]
+
+
+def test_the_progress_is_seen_on_the_smallest_phone_in_french_too(pool, new_page):
+    page = open_judging(new_page, pool, locale="fr-FR", **PHONE)
+    assert page.locator("#progress progress").bounding_box()["width"] == 320
+
+
+def test_light_and_dark_are_switched_on_a_phone_in_the_help(pool, new_page):
+    page = open_judging(new_page, pool, color_scheme="light", **PHONE)
+    page.get_by_role("button", name="Help", exact=True).tap()
+    page.locator("#keys").get_by_role("button", name="Light or dark").tap()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_on_a_wide_screen_the_reference_stands_beside_the_text_and_the_answers_below_it(pool, new_page):
+    page = open_judging(new_page, pool, viewport={"width": 2560, "height": 1200})
+    text = page.locator("article .reading").bounding_box()
+    assert page.locator("aside.beside").bounding_box()["x"] - (text["x"] + text["width"]) < 100
+    assert page.locator("button.grade").first.bounding_box()["x"] == text["x"]
+
+
+def test_the_bar_on_top_stays_in_one_row_at_every_width_in_french_too(pool, new_page):
+    pool.name = "A pool with a name that goes on for quite a while"
+    pool.save()
+    page = open_judging(new_page, pool, locale="fr-FR")
+    for width in (320, 640, 660, 800, 1000, 1080, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.locator("header.bar").bounding_box()["height"] < 60, width
+        assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -20,7 +20,8 @@ def test_the_quality_of_the_only_llm_needs_no_name(run):
     assert said.startswith(f"{llm.label} on {pool.slug}\n")
     for words in (
         "80 of 80 pairs answered (graded 80)", "with people, on 80 pairs that both graded", "Cohen's kappa",
-        "probability outside the scale: median 0.040", "expected calibration error", "the same by chance alone",
+        "correlation of expected grades", "probability outside the scale: median 0.040", "expected calibration error",
+        "the same by chance alone",
         f"python manage.py llm_calibrate {pool.slug} --judge {llm.fingerprint[:8]}",
     ):  # fmt: skip
         assert words in said
@@ -33,6 +34,15 @@ def test_alarms_come_first_and_json_has_them_too(run):
     assert run("llm_quality", pool.slug).splitlines()[1].startswith("! “llm” calls 100 % of the 80 pairs")
     told = json.loads(run("llm_quality", pool.slug, "--judge", "llm", "--json"))
     assert [alarm["kind"] for alarm in told["alarms"]] == ["one-class"]
+
+
+def test_of_an_llm_without_probabilities_no_expected_grade_is_spoken_of(run):
+    pool, _person, llm = make_judged_pool(queries=10)
+    Judgment.objects.filter(judge=llm).update(probabilities=None)
+    said = run("llm_quality", pool.slug)
+    assert "correlation of grades" in said
+    assert "correlation of expected grades" not in said
+    assert "It gave no probabilities, so there is nothing to say of their calibration." in said
 
 
 def test_where_nothing_is_judged_it_says_what_to_do(run, refused):

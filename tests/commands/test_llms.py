@@ -10,7 +10,9 @@ import threading
 import pytest
 from django.core.management import CommandError, call_command
 
+from judging.management import stopping
 from judging.management.outcomes import OutcomeTrack, progress_line
+from judging.management.stopping import stoppable
 from judging.models import Judge, Judgment, Pool, PrefillJob
 from judging.steps import jobs, prompts
 from judging.steps.prefill import LlmOptions
@@ -39,7 +41,7 @@ def test_a_server_judges_the_pool_and_the_report_tells_tokens_and_cost(pool, ser
     said = run(*by(server, "--prices", "2", "8"))
     assert re.search(r"phi pointwise · \w{8}: 5 pairs judged \(graded 5\)", said)
     assert "  500 tokens read, 10 written, which cost 0.0011" in said
-    assert "next: python manage.py agreement cran" in said
+    assert re.search(r"next: python manage.py llm_quality cran --judge [0-9a-f]{8}$", said, re.MULTILINE)
     again = run(*by(server))
     assert "0 pairs judged" in again
     assert "5 were judged before" in again
@@ -59,7 +61,8 @@ def test_failed_pairs_are_tried_again_on_demand(pool, run):
     with serving(says(None)) as server:
         said = run(*by(server, "--limit", "2"))
         assert "2 pairs judged (failed 2)" in said
-        assert "the failed ones are tried again with --retry-failed" in said
+        assert "  the failed ones, the latest with “the server's answer has no text: expected choices[0]" in said
+        assert "”, are tried again with --retry-failed" in said
         server.replies = [says("1")]
         assert "3 pairs judged (graded 3)" in run(*by(server))
         assert "2 pairs judged (graded 2)" in run(*by(server, "--retry-failed"))
@@ -171,6 +174,23 @@ def test_the_worker_waits_for_work_and_stops_cleanly(pool, stop):
     assert signal.getsignal(signal.SIGTERM) == before
 
 
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_does_not_disturb_what_is_given_back(stop):
+    with stoppable():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(stop)
+        for again in (signal.SIGINT, signal.SIGTERM):
+            signal.raise_signal(again)
+
+
+def test_what_does_not_end_is_broken_off_by_a_later_signal(monkeypatch):
+    monkeypatch.setattr(stopping, "DEAF", 0.0)
+    with stoppable():
+        for _turn in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+
+
 def _server(url):
     from judging.engines.llm import Server
 
@@ -199,6 +219,6 @@ def test_the_llm_judges_are_listed_shown_and_compared(pool, server, run, refused
     assert f"prompt\n  {one.label}: pointwise\n  {other.label}: graded\n" in compared
     assert "prompt text" in compared
     assert "server" not in compared
-    assert "nothing differs" in run("llm_judges", "compare", one.name, one.name)
+    assert "Nothing differs" in run("llm_judges", "compare", one.name, one.name)
     assert refused("llm_judges", "compare", one.name).startswith("llm_judges compare: expected 2 judges, found 1.")
     assert "There is no LLM judge 'gpt'" in refused("llm_judges", "show", "gpt")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q
+from django.utils import timezone
 
-from judging.models import Assignment, Document, Judgment, Pair
-from judging.models.compiled import Compiled
+from judging.models import Assignment, Document, Judgment, JudgmentEvent, Pair
+from judging.models.compiled import Compiled, CompiledUpdate
+from judging.models.compiled_insert import CompiledInsert
 from tests.factories import make_collection, make_judgment, make_person, make_pool, make_run
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +139,77 @@ def test_it_is_built_once_and_planned_once(pool):
 def test_what_does_not_pass_its_values_on_is_refused(build):
     with pytest.raises(TypeError, match="as values that are passed to the database"):
         Compiled(build).all(pk=1, other=1)
+
+
+def test_texts_and_times_are_told_by_their_kind(pool):
+    noon = datetime(2026, 5, 4, 12, 0, 0, 123456, tzinfo=UTC)
+    person = make_person()
+    Assignment.objects.filter(slot=1).update(state="leased", annotator=person, leased_until=noon)
+
+    def leases(qid, until):
+        return Assignment.objects.filter(pair__query__qid=qid, leased_until__gte=until).order_by("pk")
+
+    compiled = Compiled(leases, qid=str, until=datetime)
+    for qid in ("q1", "q2", "q3"):
+        for until in (noon, noon + timedelta(microseconds=1), noon - timedelta(days=1)):
+            assert compiled.all(qid=qid, until=until) == list(leases(qid, until))
+    assert len(compiled.all(qid="q1", until=noon)) == 2
+
+
+def test_an_update_changes_the_rows_that_it_names_and_counts_them(pool, django_assert_num_queries):
+    person, until = make_person(), datetime(2026, 5, 4, 12, 0, 0, 123456, tzinfo=UTC)
+    lease = CompiledUpdate(
+        lambda pair, annotator, until: (
+            Assignment.objects.filter(pair=pair, slot=1, state="free"),
+            {"state": "leased", "annotator": annotator, "leased_until": until},
+        ),
+        until=datetime,
+    )
+    pair, other = pool.pairs.values_list("pk", flat=True)[:2]
+    values = {"pair": pair, "annotator": person.pk, "until": until}
+    assert [lease.run(**values), lease.run(**values)] == [1, 0]
+    leased = Assignment.objects.get(state="leased")
+    assert (leased.pair_id, leased.annotator, leased.leased_until) == (pair, person, until)
+    with django_assert_num_queries(1):
+        assert lease.run(**values | {"pair": other}) == 1
+
+
+def said(judge, pool, **values):
+    query, document = pool.pairs.values_list("query", "document").first()
+    return Judgment(judge=judge, query_id=query, document_id=document, updated_at=timezone.now(), **values)
+
+
+def test_a_row_is_inserted_as_create_would(pool, django_assert_num_queries):
+    insert = CompiledInsert(Judgment, unique=("judge", "query", "document"), replaced=("grade", "updated_at"))
+    values = {"outcome": "graded", "grade": 1, "probabilities": {"0": 0.25}, "comment": "é", "seconds": 1.5}
+    with django_assert_num_queries(1):
+        made = insert.store(said(make_person(), pool, **values))
+    row = Judgment.objects.get(pk=made.pk)
+    fields = [field.attname for field in Judgment._meta.concrete_fields]
+    assert [getattr(made, name) for name in fields] == [getattr(row, name) for name in fields]
+    assert {name: getattr(row, name) for name in values} == values
+    assert abs(row.created_at - timezone.now()) < timedelta(minutes=1)
+    assert not made._state.adding
+
+
+def test_in_place_of_a_row_that_is_alike_only_what_is_named_changes(pool):
+    insert = CompiledInsert(Judgment, unique=("judge", "query", "document"), replaced=("grade", "updated_at"))
+    judge = make_person()
+    first = insert.store(said(judge, pool, outcome="graded", grade=1, comment="first"))
+    again = insert.store(said(judge, pool, outcome="graded", grade=0, comment="again"))
+    assert again.pk == first.pk
+    assert again.created_at == first.created_at
+    (row,) = Judgment.objects.all()
+    assert (row.grade, row.comment) == (0, "first")
+
+
+def test_a_row_that_the_database_refuses_is_refused(pool):
+    insert = CompiledInsert(JudgmentEvent)
+    judgment = make_judgment(make_person(), pool.collection, "q1", "d1", 1)
+    key = uuid4()
+    insert.store(JudgmentEvent(judgment=judgment, key=key, outcome="graded", grade=1))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert.store(JudgmentEvent(judgment=judgment, key=key, outcome="graded", grade=1))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert.store(JudgmentEvent(judgment=judgment, key=uuid4(), outcome="graded", grade=None))
+    assert JudgmentEvent.objects.filter(key=key).count() == 1

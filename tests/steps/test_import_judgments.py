@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tracemalloc
 from collections import Counter
 
 import pytest
@@ -256,37 +255,6 @@ class TestAgain:
         assert imported(collection, write(label(grade=0)), replace=True).judge == judge
         assert sorted(judge.judgments.values_list("grade", flat=True)) == [0, 1]
         assert said(ben) == {("q1", "d1"): 1}
-
-
-class TestMany:
-    """More labels than are in memory together."""
-
-    NUMBER = 12_000
-
-    def lines(self, grade, **more):
-        return [label(f"x{number}", grade(number), **more) for number in range(self.NUMBER)]
-
-    def test_they_take_little_memory_whatever_was_said(self, collection, write):
-        file = write(*self.lines(lambda number: number % 2, raw="word " * 400))
-        assert file.stat().st_size > 24_000_000
-        for unchanged in (False, True):
-            tracemalloc.start()
-            assert imported(collection, file, judge="phi", kind="llm").unchanged is unchanged
-            peak = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
-            assert peak < 8_000_000
-
-    def test_each_keeps_its_grade_and_goes_on_with_its_history_when_replaced(self, collection, write):
-        judge = imported(collection, write(*self.lines(lambda number: number % 2))).judge
-        at = "2020-01-02T03:04:05Z"
-        lines = self.lines(lambda number: number % 3)[1:]
-        lines[0] |= {"created_at": at}
-        imported(collection, write(*lines), replace=True)
-        assert said(judge) == {("q1", f"x{number}"): number % 3 for number in range(1, self.NUMBER)}
-        changed = sum(number % 3 != number % 2 for number in range(1, self.NUMBER))
-        assert JudgmentEvent.objects.count() == self.NUMBER - 1 + changed
-        assert [history(judge, f"x{number}") for number in (1, 2, 3)] == [[1], [0, 2], [1, 0]]
-        assert judge.judgments.filter(created_at=at).count() == 1
 
 
 class TestLlm:

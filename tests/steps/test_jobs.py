@@ -12,7 +12,7 @@ from django.utils import timezone
 from judging.engines.llm import Server
 from judging.engines.llm.base import Answer
 from judging.errors import UserError
-from judging.models import Judgment, PrefillJob, PrefillTask
+from judging.models import Judge, Judgment, PrefillJob, PrefillTask
 from judging.steps import jobs, prompts, worker
 from judging.steps.delete import delete_pool
 from judging.steps.prefill import LlmOptions, Order, judge_pool
@@ -93,6 +93,41 @@ def test_what_can_be_told_to_be_wrong_is_said_when_asking(pool, options, problem
     with pytest.raises(UserError, match=problem):
         jobs.ask(pool=pool, **options)
     assert not PrefillJob.objects.exists()
+
+
+@pytest.mark.parametrize("called", ["phi pointwise", "phi pointwise · 12345678", "123456"])
+@pytest.mark.parametrize("server", [None, Server("http://127.0.0.1:9/v1")])
+def test_a_judge_is_no_model_and_the_refusal_says_what_it_is_made_of(pool, called, server):
+    made_of = {"model": "org/phi", "prompt": "pointwise"}
+    Judge.objects.create(kind="llm", name="phi pointwise", configuration=made_of, fingerprint="12345678" * 8)
+    with pytest.raises(UserError, match=r"found the judge 'phi pointwise · 12345678'.* 'org/phi' .* 'pointwise'"):
+        jobs.ask(pool=pool, llm=LlmOptions(called, server=server))
+    assert not PrefillJob.objects.exists()
+
+
+def test_a_calibrated_judge_cannot_be_asked_and_the_refusal_says_what_to_do_instead(pool):
+    base = {"name": "phi pointwise", "fingerprint": "abcdef12" * 8}
+    derived = make_llm("phi pointwise calibrated", base=base, thresholds=[0.5], model="org/phi")
+    for called in (derived.name, derived.label):
+        with pytest.raises(UserError, match=r"what 'phi pointwise' answers.* llm_calibrate POOL --judge abcdef12"):
+            jobs.ask(pool=pool, llm=LlmOptions(called))
+    assert not PrefillJob.objects.exists()
+
+
+def test_labels_made_elsewhere_may_have_the_name_of_the_model_that_is_asked(pool):
+    Judge.objects.create(kind="llm", name="gpt-4o")
+    make_llm("gpt-4o", model="gpt-4o")
+    assert jobs.ask(pool=pool, llm=LlmOptions("gpt-4o")).state == "queued"
+
+
+def test_asked_again_by_uncertainty_a_judge_does_not_stand_in_its_own_way(pool):
+    made_of = {"probabilities": {"0": 0.5, "1": 0.5}}
+    make_judgment(make_llm("uncertain"), pool.collection, "q1", "d1", 1, **made_of)
+    job = jobs.ask(pool=pool, llm=NOWHERE, order=Order("uncertain"))
+    job.judge = make_llm("phi pointwise")
+    job.save()
+    make_judgment(job.judge, pool.collection, "q1", "d1", 1, **made_of)
+    assert jobs.ask(pool=pool, llm=NOWHERE, order=Order("uncertain")) == job
 
 
 # --- Working ----------------------------------------------------------------------------------------------------------

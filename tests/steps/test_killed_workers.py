@@ -7,17 +7,19 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
-from tests import tiny_models
+from tests.engines.llm.serving import Handler, Reply, says, serving
 
-pytestmark = [pytest.mark.database, pytest.mark.models]
+pytestmark = pytest.mark.database
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = 12
@@ -27,41 +29,21 @@ import sys
 import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
+from judging.engines.llm import Server
 from judging.steps import jobs
 from judging.steps.prefill import LlmOptions
 from tests.factories import make_collection, make_pool
 collection = make_collection("cran", documents=[f"d{{n}}" for n in range({PAIRS})])
-jobs.ask(pool=make_pool(collection, name="cran", depth={PAIRS}), llm=LlmOptions(sys.argv[1], dtype="float32"))
-"""
-
-# After its first batch each worker waits with the next one in hand until it is told to go on.
-WORKER = """
-import sys, time
-from pathlib import Path
-import django; django.setup()
-from django.core.management import call_command
-from judging.engines.llm.local import TransformersModel
-judge = TransformersModel.judge
-batches = []
-def stop_and_go(self, questions):
-    batches.append(len(questions))
-    while len(batches) == 2 and not Path(sys.argv[1]).exists():
-        time.sleep(0.05)
-    return judge(self, questions)
-TransformersModel.judge = stop_and_go
-call_command("worker")
+pool = make_pool(collection, name="cran", depth={PAIRS})
+jobs.ask(pool=pool, llm=LlmOptions("phi", server=Server(sys.argv[1])))
 """
 
 HELD = "SELECT count(DISTINCT worker) FROM judging_prefilltask WHERE state = 'leased'"
+LEASED = "SELECT count(*) FROM judging_prefilltask WHERE state = 'leased'"
 DONE = "SELECT count(*) FROM judging_prefilltask WHERE state = 'done'"
 JUDGED = "SELECT count(*) FROM judging_judgment JOIN judging_judge ON judging_judge.id = judge_id WHERE kind = 'llm'"
 STATE = "SELECT state FROM judging_prefilljob"
 EVENTS = "SELECT count(*) FROM judging_judgmentevent"
-
-
-@pytest.fixture(scope="module")
-def phi3(tmp_path_factory):
-    return tiny_models.tiny_phi3(tmp_path_factory.mktemp("models") / "tiny-phi3")
 
 
 @pytest.fixture
@@ -84,12 +66,12 @@ def database(tmp_path) -> Iterator[tuple[str, Callable[[str], object]]]:
 @pytest.fixture
 def environment(tmp_path, database) -> dict[str, str]:
     ours = {"DJANGO_SETTINGS_MODULE": "annotator.settings", "VAR_DIR": str(tmp_path), "DATABASE_URL": database[0]}
-    return os.environ | ours | {"WORKER_LEASE_SECONDS": "5", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    return os.environ | ours | {"WORKER_LEASE_SECONDS": "3", "PYTHONUNBUFFERED": "1"}
 
 
 @contextmanager
-def python(environment: dict[str, str], code: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", code, *map(str, arguments)]
+def python(environment: dict[str, str], *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, *arguments]
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as running:
@@ -106,21 +88,37 @@ def wait_until(condition: Callable[[], bool], seconds: float = 180.0) -> None:
         time.sleep(0.02)
 
 
-def test_a_worker_killed_in_the_middle_loses_only_what_it_had_in_hand(environment, database, phi3, tmp_path):
+def answers_the_first(go: threading.Event) -> Reply:
+    """At once; those that follow wait until it is told to go on."""
+    first = threading.Lock()
+
+    def reply(handler: Handler, asked: dict[str, Any]) -> None:
+        if not first.acquire(blocking=False):
+            go.wait(180)
+        says("1")(handler, asked)
+
+    return reply
+
+
+def test_a_worker_killed_in_the_middle_loses_only_what_it_had_in_hand(environment, database):
     _url, look = database
-    with python(environment, SET_UP, phi3) as setting_up:
-        assert setting_up.wait() == 0, setting_up.stdout.read()
-    go = tmp_path / "go"
-    with python(environment, WORKER, go) as killed, python(environment, WORKER, go) as other:
-        wait_until(lambda: look(HELD) == 2 and look(JUDGED) > 0)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
-        assert 0 < look(DONE) < PAIRS
-        assert look(HELD) > 0
-        go.touch()
-        wait_until(lambda: look(STATE) == "done")
-        other.send_signal(signal.SIGTERM)
-        said, _ = other.communicate(timeout=20)
-        assert (other.returncode, said.splitlines()[-1]) == (0, "stopped; what was judged is kept")
+    go = threading.Event()
+    with serving(answers_the_first(go)) as server:
+        with python(environment, "-c", SET_UP, server.url) as setting_up:
+            assert setting_up.wait() == 0, setting_up.stdout.read()
+        worker = ["manage.py", "worker"]
+        with python(environment, *worker) as killed, python(environment, *worker) as other:
+            wait_until(lambda: look(HELD) == 2 and look(JUDGED) > 0)
+            in_hand = look(LEASED)
+            killed.send_signal(signal.SIGKILL)
+            killed.wait()
+            assert 0 < look(DONE) < PAIRS
+            assert look(HELD) > 0
+            go.set()
+            wait_until(lambda: look(STATE) == "done")
+            other.send_signal(signal.SIGTERM)
+            said, _ = other.communicate(timeout=20)
+            assert (other.returncode, said.splitlines()[-1]) == (0, "stopped; what was judged is kept")
     assert look(JUDGED) == look(EVENTS) == look(DONE) == PAIRS
     assert (look(HELD), look("SELECT count(*) FROM judging_judge WHERE kind = 'llm'")) == (0, 1)
+    assert PAIRS <= len(server.asked) < PAIRS + in_hand, "only what the killed one had in hand is asked again"

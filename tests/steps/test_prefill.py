@@ -13,7 +13,7 @@ from judging.engines.llm.base import Answer
 from judging.engines.llm.prompts import load_prompt
 from judging.errors import UserError
 from judging.models import Judge, Judgment, JudgmentEvent, LeaseState, PrefillTask
-from judging.steps.prefill import LlmOptions, PrefillOptions, judge_pool, llm_judge, prefill, queue
+from judging.steps.prefill import LlmOptions, Order, PrefillOptions, judge_pool, llm_judge, prefill, queue
 from tests import tiny_models
 from tests.factories import make_collection, make_document, make_judgment, make_pool, make_run
 
@@ -186,6 +186,18 @@ def test_a_failing_pair_counts_once_towards_the_limit(pool):
 def test_a_limit_below_one_is_refused(pool, limit):
     with pytest.raises(UserError, match=f"--limit: expected at least 1, found {limit}"):
         judge_pool(llm=Reader(), pool=pool, limit=limit)
+
+
+def test_an_order_that_nothing_tells_makes_no_judge(pool):
+    with pytest.raises(UserError, match="No other LLM gave probabilities"):
+        judge_pool(llm=Reader(), pool=pool, order=Order("uncertain"))
+    assert not Judge.objects.filter(kind="llm").exists()
+    assert not PrefillTask.objects.exists()
+
+
+def test_the_reason_of_the_latest_failure_is_reported(pool):
+    assert judge_pool(llm=Reader(failing(times=9)), pool=pool).failure == "out of memory"
+    assert judge_pool(llm=Reader(), pool=pool, retry_failed=True).failure == ""
 
 
 def test_what_another_worker_has_in_hand_is_left_to_it_and_counted(pool):

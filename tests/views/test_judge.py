@@ -46,6 +46,19 @@ def test_the_narrative_of_the_query_is_shown(pool, as_person):
     assert "Only what happened before 1960." in as_person.page(judge_url(pool)).text
 
 
+def test_mojibake_is_repaired_in_all_that_is_read_and_stays_in_what_is_stored(pool, as_person):
+    broken = "itâ€™s a wing"
+    pool.collection.queries.update(text=broken, narrative=broken)
+    pool.collection.documents.update(text=broken)
+    page = as_person.page(judge_url(pool))
+    assert "itâ€™s" not in page.text
+    assert page.text.count("it’s") == 4  # query, narrative, document and the known one
+    as_person.post(page.one("form", class_="pair")["action"], {"answer": "1"})
+    mine = as_person.page(reverse("mine", args=[pool.slug]))
+    assert mine.text.count("it’s a wing") == 2
+    assert set(pool.collection.queries.values_list("text", flat=True)) == {broken}
+
+
 def test_the_known_relevant_document_can_be_opened_beside(pool, as_person):
     assert "text of known" in as_person.page(judge_url(pool)).text
     Pool.objects.update(show_known=False)

@@ -52,11 +52,23 @@ def test_an_llm_is_asked_for_on_the_page_and_waits_for_a_worker(pool, as_lead, l
 
 def test_the_form_offers_what_there_is(pool, as_lead, settings):
     settings.LLM_SERVERS = {URL: "KEY"}
-    make_judgment(make_llm("gpt"), pool.collection, "q1", "d1", 1)
+    tells, does_not_tell = make_llm("gpt"), make_llm("gpt without probabilities")
+    make_judgment(tells, pool.collection, "q1", "d1", 1, probabilities={"0": 0.2, "1": 0.8})
+    make_judgment(does_not_tell, pool.collection, "q1", "d1", 1)
     page = as_lead.page(pool.get_absolute_url())
     offered = {option["value"] for option in page.all("option")}
     assert {"graded", "known", "pointwise", "stepwise", "bfloat16", "float32", "auto", "uncertain", URL} <= offered
-    assert "gpt · " in page.text
+    assert tells.label in offered
+    assert does_not_tell.label not in offered, "nothing tells how uncertain it was"
+
+
+def test_of_a_calibrated_judge_nothing_is_left_to_ask(pool, as_lead):
+    made_of = {"base": {"name": "phi", "fingerprint": "abcdef12"}, "thresholds": [0.5]}
+    make_judgment(make_llm("phi"), pool.collection, "q1", "d1", 1)
+    make_judgment(make_llm("phi calibrated", **made_of), pool.collection, "q1", "d1", 1)
+    text = as_lead.page(pool.get_absolute_url()).text
+    assert re.search(r"phi · \w{8} 1 0 0 0 0 2 1 / 3", text)
+    assert re.search(r"phi calibrated · \w{8} 1 0 0 0 0 – 1 / 3", text)
 
 
 @pytest.mark.parametrize(

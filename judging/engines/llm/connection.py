@@ -24,13 +24,18 @@ _SHOWN = 300
 
 
 class RefusedError(Exception):
-    """The server was reached or not, and has given no answer. ``status`` is None where there was no HTTP answer."""
+    """The server has given no answer. ``status`` is None where there was no HTTP answer; ``reached`` tells whether
+    there was a connection.
+    """
 
-    def __init__(self, reason: str, *, status: int | None = None, wait: float | None = None) -> None:
+    def __init__(
+        self, reason: str, *, status: int | None = None, wait: float | None = None, reached: bool = True
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.status = status
         self.wait = wait
+        self.reached = reached
 
     @property
     def may_pass(self) -> bool:
@@ -76,7 +81,8 @@ class Connection:
             except RefusedError as refused:
                 if not refused.may_pass or turn == self.retries or stop.wait(self._wait(refused, turn)):
                     tries = f" (tried {turn + 1} times)" if turn else ""
-                    raise RefusedError(f"{refused.reason}{tries}", status=refused.status) from None
+                    reason = f"{refused.reason}{tries}"
+                    raise RefusedError(reason, status=refused.status, reached=refused.reached) from None
         raise AssertionError("unreachable")
 
     def get(self) -> dict[str, Any]:
@@ -107,7 +113,8 @@ class Connection:
             reason = getattr(error, "reason", error)
             if isinstance(reason, TimeoutError):
                 raise RefusedError(f"no answer within {self.timeout:g} s") from None
-            raise RefusedError(self._clean(f"no connection: {reason or type(reason).__name__}")) from None
+            why = self._clean(f"no connection: {reason or type(reason).__name__}")
+            raise RefusedError(why, reached=not isinstance(error, urllib.error.URLError)) from None
         return self._object(said)
 
     def _refusal(self, error: urllib.error.HTTPError, deadline: float) -> RefusedError:

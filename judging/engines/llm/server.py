@@ -117,6 +117,7 @@ class ServedModel:
         self.scale = scale
         self.revision = revision
         self._logprobs = prompt.mode == "score"
+        self._was_reached = False
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -192,11 +193,21 @@ class ServedModel:
             return Answer("failed", raw=str(error))
         try:
             answer = self._read(self._send(messages, connection, stop))
+            self._was_reached = True
         except RefusedError as refused:
-            if refused.status in _HOPELESS:
-                raise UserError(f"{self.server.base}: {_HOPELESS[refused.status]}. {refused.reason}") from None
+            self._refuse_hopeless(refused)
             answer = Answer("failed", raw=refused.reason)
         return replace(answer, seconds=time.perf_counter() - started, truncated=truncated)
+
+    def _refuse_hopeless(self, refused: RefusedError) -> None:
+        if refused.status in _HOPELESS:
+            raise UserError(f"{self.server.base}: {_HOPELESS[refused.status]}. {refused.reason}") from None
+        if not (refused.reached or self._was_reached):
+            raise UserError(
+                f"{self.server.base} cannot be reached: {refused.reason}. Expected a server that answers at that "
+                "address: is it running, and is the address right?"
+            ) from None
+        self._was_reached |= refused.reached
 
     def _send(self, messages: list[dict[str, str]], connection: Connection, stop: threading.Event) -> dict[str, Any]:
         logprobs = self._logprobs

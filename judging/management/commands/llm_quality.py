@@ -93,7 +93,7 @@ class Command(StepCommand):
                     if name != "quadratic_kappa" or not said.compared.scale.is_binary
                 ),
                 _row("correlation of grades", said.order.grades),
-                _row("correlation of expected grades", said.order.expected),
+                *([_row("correlation of expected grades", said.order.expected)] if said.outside is not None else []),
             ],
         )
         self._probabilities(said)

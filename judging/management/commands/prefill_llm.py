@@ -59,7 +59,7 @@ class Command(StepCommand):
         with stoppable():
             report = prefill(pool=pool, options=wanted, track=OutcomeTrack(self.say))
         self._report(report, options["prices"] and Prices(*options["prices"]))
-        self.say(f"next: python manage.py agreement {options['pool']}")
+        self.say(f"next: python manage.py llm_quality {pool.slug} --judge {report.judge.fingerprint[:8]}")
 
     def _report(self, report: PrefillReport, prices: Prices | None) -> None:
         outcomes = in_words(report.outcomes)
@@ -78,4 +78,5 @@ class Command(StepCommand):
         if report.held_by_others:
             self.say(f"  {report.held_by_others:,} are in the hands of other workers")
         if report.outcomes["failed"]:
-            self.say("  the failed ones are tried again with --retry-failed")
+            why = report.failure.rstrip(".") or "no reason given"
+            self.say(f"  the failed ones, the latest with “{why}”, are tried again with --retry-failed")

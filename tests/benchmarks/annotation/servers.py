@@ -23,7 +23,7 @@ def server(command: Sequence[object], *, port: int, folder: Path, env: Mapping[s
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             cwd=folder,
-            env={**os.environ, **env},
+            env={**_environment(), **env},
             start_new_session=True,
         )
         try:
@@ -36,6 +36,11 @@ def server(command: Sequence[object], *, port: int, folder: Path, env: Mapping[s
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """Ours without what tells Django which settings to take: a product made with Django has its own."""
+    return {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path, *, seconds: float = 180) -> None:

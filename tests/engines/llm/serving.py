@@ -66,6 +66,8 @@ class FaultyServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    # With the five of the standard library, of sixteen that connect together some wait a second and more.
+    request_queue_size = 128
 
     def __init__(self, replies: list[Reply]) -> None:
         super().__init__(("127.0.0.1", 0), Handler)

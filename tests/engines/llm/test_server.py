@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -154,10 +155,19 @@ def test_what_is_no_answer_is_asked_for_again(fault: Any) -> None:
     assert answer_to(fault).outcome == "failed"
 
 
-def test_a_server_that_is_not_there_is_a_failure_with_the_reason() -> None:
+def test_a_server_that_was_never_there_stops_the_work_at_once() -> None:
     with serving(says("1")) as server:
         url = server.url
     judge = open_llm("m", scale=GRADED, server=Server(url, retries=1, backoff=0.01))
+    with pytest.raises(UserError, match=f"^{re.escape(url)} cannot be reached: no connection: .* is it running"):
+        judge.judge([QUESTION])
+
+
+@pytest.mark.parametrize("first", [says("1"), refuses(500), drops])
+def test_a_server_that_goes_away_is_a_failure_with_the_reason(first: Any) -> None:
+    with serving(first) as server:
+        judge = judge_of(server, retries=0)
+        judge.judge([QUESTION])
     (answer,) = judge.judge([QUESTION])
     assert answer.outcome == "failed"
     assert "no connection" in answer.raw
