@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Mapping
+from datetime import datetime
 
 from django.db import DatabaseError, transaction
 from django.db.models import Q
@@ -24,12 +25,16 @@ _log = logging.getLogger(__name__)
 _QUEUED, _RUNNING = PrefillJob.State.QUEUED, PrefillJob.State.RUNNING
 
 
-def take(*, passed_over: Collection[int] = ()) -> PrefillJob | None:
+def take(*, passed_over: Mapping[int, datetime] | None = None) -> PrefillJob | None:
     """The next job to work at: the oldest that no worker is at, else one where a pair is free; None without any.
 
-    A job whose workers gave no sign of life for the time of a lease has nobody.
+    A job whose workers gave no sign of life for the time of a lease has nobody. ``passed_over`` are jobs that failed
+    here, by their key, with the time when they were asked for: asked for again, they are taken again.
     """
-    wanted = PrefillJob.objects.wanted().exclude(pk__in=passed_over).select_related("pool__collection", "judge")
+    failed_here = Q(pk__in=[])
+    for pk, asked_at in (passed_over or {}).items():
+        failed_here |= Q(pk=pk, asked_at=asked_at)
+    wanted = PrefillJob.objects.wanted().exclude(failed_here).select_related("pool__collection", "judge")
     alive = Q(state=_RUNNING, heartbeat_at__gte=timezone.now() - worker_lease())
     for job in wanted.exclude(alive):
         # Of two workers that see it at once one takes it up; the other looks further, and may come back to help.

@@ -46,7 +46,7 @@ def test_a_connection_that_the_server_has_ended_is_not_usable():
     connection.close()
 
 
-def test_a_request_after_the_server_has_ended_its_connection_gets_another(client, settings):
+def test_a_request_after_the_server_has_ended_its_connection_gets_another(client):
     connection.ensure_connection()
     end_from_outside()
     # What Django does as a request begins, where connections are kept.

@@ -215,3 +215,14 @@ def test_the_bar_on_top_stays_in_one_row_at_every_width_in_french_too(pool, new_
         page.set_viewport_size({"width": width, "height": 800})
         assert page.locator("header.bar").bounding_box()["height"] < 60, width
         assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_the_dots_of_a_hundred_documents_leave_room_on_a_phone(new_page):
+    documents = [f"d{number}" for number in range(100)]
+    collection = make_collection("deep", documents=documents, queries={"q1": "why does dough rise"})
+    pool = make_pool(collection, make_run(collection, {"q1": documents}), depth=100)
+    page = open_judging(new_page, pool, **PHONE)
+    assert page.locator(".dot").count() == 100
+    query = page.locator(".query")
+    assert query.evaluate("query => query.scrollWidth <= query.clientWidth")
+    assert query.bounding_box()["height"] < 640 / 4

@@ -6,6 +6,7 @@ import io
 import re
 import signal
 import threading
+from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -155,6 +156,24 @@ def test_the_worker_says_what_failed_and_goes_on_with_the_next(pool, server, run
         "/nowhere/model": "failed",
         "phi": "done",
     }
+
+
+def test_a_job_that_failed_is_done_by_the_same_worker_once_the_lead_has_it_go_on(pool, server, monkeypatch):
+    """The worker is one process throughout: what it has seen fail, it must not refuse for good."""
+
+    class Said(io.StringIO):
+        def write(self, text: str) -> int:
+            if "failed here" in text:
+                monkeypatch.setenv("PHI_KEY", "sk-secret")
+                jobs.go_on(job=PrefillJob.objects.get())
+            return super().write(text)
+
+    jobs.ask(pool=pool, llm=LlmOptions("phi", server=replace(_server(server.url), key_variable="PHI_KEY")))
+    said = Said()
+    call_command("worker", "--once", stdout=said)
+    assert "PHI_KEY, which is not set" in said.getvalue()
+    assert "5 pairs judged (graded 5)" in said.getvalue()
+    assert PrefillJob.objects.get().state == "done"
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])

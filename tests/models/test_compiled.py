@@ -182,8 +182,9 @@ def said(judge, pool, **values):
 def test_a_row_is_inserted_as_create_would(pool, django_assert_num_queries):
     insert = CompiledInsert(Judgment, unique=("judge", "query", "document"), replaced=("grade", "updated_at"))
     values = {"outcome": "graded", "grade": 1, "probabilities": {"0": 0.25}, "comment": "é", "seconds": 1.5}
+    made = said(make_person(), pool, **values)
     with django_assert_num_queries(1):
-        made = insert.store(said(make_person(), pool, **values))
+        assert insert.store(made) is made
     row = Judgment.objects.get(pk=made.pk)
     fields = [field.attname for field in Judgment._meta.concrete_fields]
     assert [getattr(made, name) for name in fields] == [getattr(row, name) for name in fields]

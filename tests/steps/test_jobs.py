@@ -247,8 +247,17 @@ def test_of_a_server_more_pairs_are_claimed_than_it_is_asked_at_once(db):
 def test_the_oldest_job_comes_first_and_one_that_failed_here_is_passed_over(pool):
     first = jobs.ask(pool=pool, llm=NOWHERE)
     second = jobs.ask(pool=pool, llm=served("http://127.0.0.1:9/v1", prompt="graded"))
-    assert worker.take(passed_over={first.pk}) == second
+    assert worker.take(passed_over={first.pk: first.asked_at}) == second
     assert worker.take() == first
+
+
+def test_a_job_that_failed_here_is_taken_again_once_it_is_asked_for_again(pool):
+    job = jobs.ask(pool=pool, llm=NOWHERE)
+    failed_here = {job.pk: job.asked_at}
+    jobs.stop(job=job)
+    assert worker.take(passed_over=failed_here) is None
+    jobs.go_on(job=job)
+    assert worker.take(passed_over=failed_here) == job
 
 
 def test_an_interrupted_worker_gives_the_job_back(pool, monkeypatch):

@@ -27,8 +27,15 @@ def test_before_any_llm_judged_it_says_what_to_do(pool, as_lead):
 
 def test_an_llm_that_judged_nothing_here_says_so(pool, as_lead):
     page = as_lead.page(url(pool, make_llm("new")))
-    assert "It has judged no pair of this pool." in page.text
+    assert "It has judged no pair of this pool. Have it judge the pool: python manage.py prefill_llm cran" in page.text
     assert "Nothing alarming" not in page.text
+
+
+def test_a_calibrated_judge_that_judged_nothing_here_is_made_by_calibrating(pool, as_lead):
+    base = {"name": "phi", "fingerprint": "abcdef12" * 8}
+    page = as_lead.page(url(pool, make_llm("phi calibrated", base=base, thresholds=[0.5], labels=30, queries=5)))
+    assert "python manage.py llm_calibrate cran --judge abcdef12" in page.text
+    assert "prefill_llm" not in page.text
 
 
 def test_without_people_all_that_needs_them_is_said_to_be_unknown(as_lead, db):

@@ -46,7 +46,7 @@ class Command(StepCommand):
         for alarm in quality.alarms:
             self.say(f"! {alarm.sentence}")
         if quality.said is None:
-            self.say(f"It has judged no pair of this pool: python manage.py prefill_llm {pool.slug}")
+            self.say(f"It has judged no pair of this pool: python manage.py {quality.command}")
             return
         if not quality.alarms:
             self.say("No alarm.")

@@ -1,5 +1,6 @@
 import time
 from argparse import ArgumentParser
+from datetime import datetime
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections
@@ -32,7 +33,7 @@ class Command(StepCommand):
             self.say("stopped; what was judged is kept")
 
     def _work(self, *, once: bool) -> None:
-        passed_over: set[int] = set()
+        passed_over: dict[int, datetime] = {}
         has_looked = False
         if not once:
             self.say("waiting for work")
@@ -41,8 +42,10 @@ class Command(StepCommand):
                 _renew_connections()
                 job = worker.take(passed_over=passed_over)
                 has_looked = True
-                if job is not None and not self._do(job):
-                    passed_over.add(job.pk)
+                if job is not None:
+                    asked_at = job.asked_at
+                    if not self._do(job):
+                        passed_over[job.pk] = asked_at
             except (OperationalError, InterfaceError) as error:
                 if once or not has_looked:
                     raise

@@ -61,6 +61,13 @@ class Quality:
     probes: Sequence[Gullible]
     alarms: Sequence[Alarm]
 
+    @property
+    def command(self) -> str:
+        """What has the judge judge the pool, for the shell."""
+        if not self.judge.is_calibrated:
+            return f"prefill_llm {self.pool.slug}"
+        return f"llm_calibrate {self.pool.slug} --judge {self.judge.configuration['base']['fingerprint'][:8]}"
+
 
 def llms_of(pool: Pool) -> list[Judge]:
     """The LLMs that judged pairs of the pool, the one with most of them first."""

@@ -192,7 +192,10 @@ def test_a_judge_that_the_querys_words_turn_raises_the_alarm_and_one_that_any_wo
     probe(pool, llm, stuffed=12, control=1)
     quality = quality_of(pool, llm)
     assert kinds(quality) == ["gullible"]
-    assert "calls 12 of 20 non-relevant pairs relevant; with as many other words put there, 1" in quality.alarms[0].sentence
+    assert (
+        "calls 12 of 20 non-relevant pairs relevant; with as many other words put there, 1"
+        in quality.alarms[0].sentence
+    )
     assert [one.flips for one in quality.probes] == [10, 12]
 
 
