@@ -31,6 +31,11 @@ DOCUMENTS = 80_000
 Rows = dict[str, list[tuple[object, ...]]]
 
 
+def _hear_interrupts() -> None:
+    """Whoever runs the tests in the background has them, and all that they start, ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Database:
     """A database that holds the small collection, beside the test's own; and the commands that use it."""
 
@@ -46,7 +51,8 @@ class Database:
     def start(self, *command: object, **options: object) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "manage.py", *map(str, command)],
-            cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
+            cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            **{"preexec_fn": _hear_interrupts, **options},
         )  # type: ignore[call-overload]  # fmt: skip
 
     def run(self, *command: object) -> None:

@@ -151,7 +151,8 @@ def test_an_llm_that_gives_every_query_the_same_value_has_a_fitted_tuning_of_0()
 
 
 def test_where_the_correction_is_the_same_everywhere_no_certainty_is_claimed():
-    assert join(JUDGED, TRUTH).joined.interval.reason == "the queries judged by both show no variation"
+    reason = join(JUDGED, TRUTH).joined.interval.reason
+    assert reason == "the LLM is off by the same on every query: the queries judged by both show no variation"
 
 
 def test_the_values_may_come_from_a_ranking_measure():

@@ -102,7 +102,7 @@ def test_two_llms_are_compared_by_what_makes_them(collection, as_lead):
     page = as_lead.page(f"{address}?one={one.pk}&other={other.pk}")
     assert re.search(r"dtype float32 bfloat16 decoding.max_tokens 1 9 *$", page.text)
     assert "model phi" not in page.text
-    assert "nothing differs" in as_lead.page(f"{address}?one={one.pk}&other={one.pk}").text
+    assert "Nothing differs" in as_lead.page(f"{address}?one={one.pk}&other={one.pk}").text
     assert as_lead.get(f"{address}?one=0&other={one.pk}").status_code == 404
     assert as_lead.get(f"{address}?one=x").status_code == 200
 
