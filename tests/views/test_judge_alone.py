@@ -137,7 +137,8 @@ WRITE = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)\b[^\"]*\"(\w+)\"", re.IGN
 def writes(browser: Browser, url: str) -> set[tuple[str, str]]:
     with CaptureQueriesContext(connection) as queries:
         assert browser.get(url).status_code == 200
-    found = [WRITE.match(query["sql"]) for query in queries]
+    # PostgreSQL tells no text of what is read through a cursor of its own, which cannot write.
+    found = [WRITE.match(query["sql"] or "") for query in queries]
     return {(match[1].upper(), match[2]) for match in found if match}
 
 
