@@ -4,68 +4,32 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import zipfile
-from dataclasses import replace
-from datetime import UTC, datetime
 
 import ir_measures
-import pandas
 import pytest
 import pytrec_eval
 
-from judging.errors import FileError, UserError
-from judging.formats.judgments import read_all_judgments, read_judgments
-from judging.formats.scale import default_scale
+from judging.errors import UserError
 from judging.models import Judge, Judgment
 from judging.steps.export import export_qrels, export_zip
 from judging.steps.export_files import Content
-from judging.steps.import_judgments import import_judgments
 from judging.steps.merge import Policy, merge
-from tests.factories import make_collection, make_judgment, make_llm, make_person
+from tests.factories import make_collection, make_judgment
+from tests.steps.exports import IDS, files_of, odd_collection, unzipped
 
 pytestmark = pytest.mark.django_db
-
-IDS = ["0042", "42", "Nike", "nike", "é", "e\u0301", "中", "a_b-c.d", "'q'", '"in"side', 'say"so']
 
 
 @pytest.fixture
 def collection():
-    """Qrels of every awkward id, two people who agree on d1 of q1 and differ on d2, an LLM that has judged d3."""
-    collection = make_collection(
-        "odd",
-        documents=[*IDS, "d1", "d2", "d3"],
-        queries=["q1", *IDS],
-        qrels={(qid, docid): n % 4 - 1 for qid in IDS[:3] for n, docid in enumerate(IDS, -1)} | {("q1", "0042"): 2},
-        scale=default_scale(2),
-    )
-    ada, bob = make_person("ada"), make_person("bob")
-    make_judgment(ada, collection, "q1", "d1", 1, comment="a\nb\tc", seconds=1.5)
-    make_judgment(bob, collection, "q1", "d1", 1)
-    make_judgment(ada, collection, "q1", "d2", 0)
-    make_judgment(bob, collection, "q1", "d2", 1)
-    make_judgment(ada, collection, "q1", "d3", None)
-    make_judgment(bob, collection, "42", "d3", 0)
-    phi = make_llm("phi", model="Phi-3")
-    make_judgment(phi, collection, "q1", "d3", 2, raw="2", probabilities={"0": 0.1, "2": 0.9}, truncated=True,
-                  prompt_tokens=80, completion_tokens=1)  # fmt: skip
-    make_judgment(phi, collection, "q1", "d1", None, outcome="unparsed", raw="well")
-    return collection
+    return odd_collection()
 
 
 @pytest.fixture
 def policy(collection):
     return Policy(llm=(Judge.objects.get(kind="llm"),))
-
-
-def files_of(folder):
-    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-
-
-def unzipped(collection, policy=None, content=None):
-    _, pieces = export_zip(collection=collection, policy=policy, content=content)
-    return zipfile.ZipFile(io.BytesIO(b"".join(pieces)))
 
 
 def rows_of(file):
@@ -223,98 +187,6 @@ def test_the_manifest_tells_counts_policy_judges_and_checksums(collection, polic
         ("person", "bob", {}),
         ("qrels", "qrels/test", {}),
     ]
-
-
-def test_every_judgment_made_here_is_in_the_json_lines_and_the_original_qrels_are_not(collection, tmp_path):
-    export_qrels(collection=collection, out=tmp_path)
-    lines = [json.loads(line) for line in (tmp_path / "judgments.jsonl").read_bytes().splitlines()]
-    times = {
-        (datetime.fromisoformat(line.pop("created_at")), datetime.fromisoformat(line.pop("updated_at")))
-        for line in lines
-    }
-    assert times == {*Judgment.objects.exclude(judge__kind="qrels").values_list("created_at", "updated_at")}
-    mark = Judge.objects.get(kind="llm").fingerprint
-    llm = {"judge": "phi", "kind": "llm", "fingerprint": mark}
-    ada, bob = ({"judge": name, "kind": "person"} for name in ("ada", "bob"))
-    d1, d2, d3 = ({"query": "q1", "document": docid} for docid in ("d1", "d2", "d3"))
-    assert lines == [
-        d3 | {"query": "42", "outcome": "graded", "grade": 0} | bob,
-        d1 | {"outcome": "unparsed", "raw": "well"} | llm,
-        d1 | {"outcome": "graded", "grade": 1, "comment": "a\nb\tc", "seconds": 1.5} | ada,
-        d1 | {"outcome": "graded", "grade": 1} | bob,
-        d2 | {"outcome": "graded", "grade": 0} | ada,
-        d2 | {"outcome": "graded", "grade": 1} | bob,
-        d3
-        | {"outcome": "graded", "grade": 2, "raw": "2", "probabilities": {"0": 0.1, "2": 0.9}, "truncated": True}
-        | {"prompt_tokens": 80, "completion_tokens": 1}
-        | llm,
-        d3 | {"outcome": "cannot_judge"} | ada,
-    ]
-
-
-@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_the_judgments_of_each_judge_can_be_brought_back(collection, tmp_path, form):
-    export_qrels(collection=collection, out=tmp_path, content=Content(judgments=[form]))
-    file = tmp_path / f"judgments.{form}"
-    said = ("outcome", "grade", "probabilities", "raw", "comment", "seconds", "assisted", "truncated")
-    said += ("prompt_tokens", "completion_tokens")
-    fields = ("query__qid", "document__docid", *said)
-    kept = {
-        judge: list(Judgment.objects.filter(judge__name=judge).order_by("document__docid").values_list(*fields))
-        for judge in ("ada", "bob", "phi")
-    }
-    again = make_collection("again", documents=["d1", "d2", "d3"], queries=["q1", "42"], scale=default_scale(2))
-    for judge, kind in (("ada", "person"), ("bob", "person"), ("phi", "llm")):
-        import_judgments(collection=again, path=file, judge=judge, kind=kind, only=judge)
-        brought = Judgment.objects.of(again).filter(judge__name=judge).order_by("document__docid")
-        assert list(brought.values_list(*fields)) == kept[judge]
-
-
-def test_the_judgments_can_be_had_as_csv_and_parquet_too_with_the_same_bytes_each_time(collection, tmp_path):
-    for name in ("one", "two"):
-        export = export_qrels(
-            collection=collection, out=tmp_path / name, content=Content(judgments=["jsonl", "csv", "parquet"])
-        )
-    files = files_of(tmp_path / "one")
-    assert files == files_of(tmp_path / "two")
-    assert {"judgments.jsonl", "judgments.csv", "judgments.parquet"} <= export.manifest["files"].keys()
-    lines, *others = (
-        [replace(line, line=0) for line in read_all_judgments(tmp_path / "one" / f"judgments.{form}", warn=[].append)]
-        for form in ("jsonl", "csv", "parquet")
-    )
-    assert len(lines) == 8
-    assert others == [lines, lines]
-    frame = pandas.read_parquet(tmp_path / "one" / "judgments.parquet")
-    assert list(frame["query"]) == [line.query for line in lines]
-
-
-@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_judgments_brought_back_are_exported_with_the_same_bytes(collection, tmp_path, form):
-    Judgment.objects.update(
-        created_at=datetime(2020, 1, 2, 3, 4, 5, 678901, UTC), updated_at=datetime(2021, 1, 1, tzinfo=UTC)
-    )
-    # An LLM's configuration comes from elsewhere than this file, and its fingerprint from that.
-    Judgment.objects.filter(judge__kind="llm").delete()
-    export_qrels(collection=collection, out=tmp_path / "out", content=Content(judgments=[form]))
-    before = (tmp_path / "out" / f"judgments.{form}").read_bytes()
-    for judge in ("ada", "bob"):
-        Judgment.objects.filter(judge__name=judge).delete()
-        file = tmp_path / f"judgments.{form}"
-        file.write_bytes(before)
-        import_judgments(collection=collection, path=file, judge=judge, kind="person", only=judge)
-    export_qrels(collection=collection, out=tmp_path / "out", content=Content(judgments=[form]))
-    assert (tmp_path / "out" / f"judgments.{form}").read_bytes() == before
-
-
-def test_a_form_of_judgments_that_there_is_not_is_refused(collection, tmp_path):
-    with pytest.raises(UserError, match="--judgments: expected jsonl or csv or parquet, found xml"):
-        export_qrels(collection=collection, out=tmp_path / "out", content=Content(judgments=["xml"]))
-
-
-def test_a_file_of_several_judges_is_not_brought_back_as_one(collection, tmp_path):
-    export_qrels(collection=collection, out=tmp_path)
-    with pytest.raises(FileError, match="expected the judgments of one judge"):
-        list(read_judgments(tmp_path / "judgments.jsonl", warn=[].append))
 
 
 def test_an_earlier_export_is_replaced(collection, policy, tmp_path):
