@@ -45,8 +45,17 @@ def refuse_answers(page) -> list[str]:
         tried.append(route.request.url)
         route.abort()
 
-    page.route(ANSWER, abort)
+    catch_answers(page, abort)
     return tried
+
+
+def catch_answers(page, handler) -> None:
+    """Give answers to the handler. Beginning to catch takes the browser a moment: it is waited for."""
+    page.route(ANSWER, handler)
+    page.route("**/asked-by-nobody", lambda route: route.fulfill(status=418))
+    while page.evaluate("fetch('/asked-by-nobody').then(response => response.status)") != 418:
+        pass
+    page.unroute("**/asked-by-nobody")
 
 
 def let_answers_through(page) -> None:
@@ -126,7 +135,7 @@ def test_an_answer_whose_receipt_was_lost_is_stored_once(judging):
         route.fetch()
         route.abort()
 
-    judging.route(ANSWER, lose_the_receipt)
+    catch_answers(judging, lose_the_receipt)
     judging.keyboard.press("1")
     expect(waiting(judging)).to_be_visible()
     assert stored() == [("d1", 1)]
@@ -137,7 +146,7 @@ def test_an_answer_whose_receipt_was_lost_is_stored_once(judging):
 
 
 def test_an_error_of_the_server_is_tried_again_too(judging):
-    judging.route(ANSWER, lambda route: route.fulfill(status=502, body="bad gateway"))
+    catch_answers(judging, lambda route: route.fulfill(status=502, body="bad gateway"))
     judging.keyboard.press("0")
     expect(waiting(judging)).to_contain_text("waits here")
     let_answers_through(judging)
@@ -146,7 +155,7 @@ def test_an_error_of_the_server_is_tried_again_too(judging):
 
 
 def test_what_the_server_will_never_take_is_shown_to_be_copied_and_dropped(judging):
-    judging.route(ANSWER, lambda route: route.fulfill(status=404, body="gone"))
+    catch_answers(judging, lambda route: route.fulfill(status=404, body="gone"))
     judging.keyboard.press("0")
     expect(waiting(judging)).to_contain_text("does not take this answer")
     expect(waiting(judging)).to_contain_text("Not relevant · why does dough rise")
