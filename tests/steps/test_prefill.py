@@ -13,8 +13,7 @@ from judging.engines.llm.base import Answer
 from judging.engines.llm.prompts import load_prompt
 from judging.errors import UserError
 from judging.models import Judge, Judgment, JudgmentEvent, LeaseState, PrefillTask
-from judging.steps.prefill import LlmOptions, Order, PrefillOptions, judge_pool, llm_judge, prefill, queue
-from tests import tiny_models
+from judging.steps.prefill import Order, judge_pool, llm_judge, queue
 from tests.factories import make_collection, make_document, make_judgment, make_pool, make_run
 
 
@@ -353,49 +352,3 @@ def test_workers_that_start_together_make_every_task_once(collection, pool):
     for thread in threads:
         thread.join()
     assert sorted(made) == [0, 0, 0, 10]
-
-
-@pytest.fixture(scope="session")
-def phi3(tmp_path_factory):
-    return tiny_models.tiny_phi3(tmp_path_factory.mktemp("models") / "tiny-phi3")
-
-
-@pytest.mark.models
-def test_a_real_model_judges_the_pool_and_goes_on_where_it_stopped(pool, phi3):
-    options = PrefillOptions(LlmOptions(str(phi3), dtype="float32"), limit=4)
-    first = prefill(pool=pool, options=options)
-    assert first.outcomes == {"graded": 4}
-    second = prefill(pool=pool, options=PrefillOptions(LlmOptions(str(phi3), dtype="float32")))
-    assert (second.judge, second.outcomes, second.already) == (first.judge, {"graded": 6}, 4)
-    assert judged() == order_of(pool)
-    assert first.judge.name == "tiny-phi3 pointwise"
-    for row in first.judge.judgments.all():
-        assert row.probabilities[str(row.grade)] == max(row.probabilities.values())
-        assert row.seconds > 0
-
-
-@pytest.mark.models
-def test_another_prompt_makes_another_judge(pool, phi3):
-    plain, known = (
-        prefill(pool=pool, options=PrefillOptions(LlmOptions(str(phi3), dtype="float32", prompt=prompt)))
-        for prompt in ("pointwise", "known")
-    )
-    assert Judge.objects.filter(kind="llm").count() == 2
-    assert (plain.judge.name, known.judge.name) == ("tiny-phi3 pointwise", "tiny-phi3 known")
-    assert known.outcomes == {"graded": 5, "failed": 5}
-    assert set(known.judge.judgments.filter(outcome="failed").values_list("query__qid", flat=True)) == {"q2"}
-
-
-@pytest.mark.models
-def test_a_model_that_answers_in_words_leaves_no_grade(pool, tmp_path):
-    wordy = tiny_models.tiny_phi3(tmp_path / "wordy", says=["The"])
-    report = prefill(pool=pool, options=PrefillOptions(LlmOptions(str(wordy), dtype="float32"), limit=2))
-    assert report.outcomes == {"unparsed": 2}
-    assert set(report.judge.judgments.values_list("grade", flat=True)) == {None}
-
-
-@pytest.mark.models
-def test_a_model_that_is_not_there_is_an_error_and_queues_nothing(pool, tmp_path):
-    with pytest.raises(UserError, match="nowhere"):
-        prefill(pool=pool, options=PrefillOptions(LlmOptions(str(tmp_path / "nowhere"))))
-    assert not PrefillTask.objects.exists()
