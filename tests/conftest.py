@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 
 DATA = Path(os.environ.get("UNJUDGED_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 SAMPLE = Path(__file__).resolve().parent.parent / "fixtures" / "sample"
@@ -30,3 +31,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _own_folders(settings, tmp_path):
     """Search indexes lie in a folder of the test's own."""
     settings.INDEX_DIR = tmp_path / "index"
+
+
+@pytest.fixture(autouse=True)
+def _own_language():
+    """A page that a test asked for in French leaves its thread in French, which the next test must not find."""
+    yield
+    translation.deactivate()

@@ -237,7 +237,7 @@ def _look_at_judgments(checked: _Check, file: FileReport, path: Path, ids: _Ids)
         ids.documents.add(judgment.document)
         ids.queries.add(judgment.query)
         file.outcomes[judgment.outcome] += 1
-        file.judges[" ".join(filter(None, (judgment.kind, judgment.judge, judgment.fingerprint)))] += 1
+        file.judges[" ".join(filter(None, (judgment.kind, judgment.judge, judgment.fingerprint))) or "not named"] += 1
         if judgment.outcome == "graded" and judgment.grade is not None:
             file.grades[judgment.grade] += 1
 

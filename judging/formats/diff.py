@@ -40,9 +40,6 @@ class QrelsDiff:
     def regraded(self) -> int:
         return sum(len(query.regraded) for query in self.queries)
 
-    def __bool__(self) -> bool:
-        return bool(self.queries)
-
 
 def diff_qrels(before: Iterable[Qrel], after: Iterable[Qrel]) -> QrelsDiff:
     """What must be done to ``before`` to have ``after``. Each pair comes once in each of them."""

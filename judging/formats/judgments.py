@@ -16,8 +16,6 @@ from judging.formats.lines import COMPRESSIONS, File, OnError, Progress, name_of
 from judging.formats.qrels import Lines, parse_any_qrels, peek
 from judging.formats.records import JudgmentLine
 
-__all__ = ["FORMS", "json_lines", "read_all_judgments", "read_judgments"]
-
 _MARK = 6
 
 Row = tuple[int, dict[str, Any]]

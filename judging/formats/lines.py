@@ -117,12 +117,6 @@ def read_raw_lines(
             number += len(lines)
 
 
-def read_lines(file: File, *, name: str | None = None) -> Iterator[tuple[int, str]]:
-    """(line number from 1, text) of each line; else as ``read_raw_lines``."""
-    for number, line in read_raw_lines(file, name=name):
-        yield number, line.decode()
-
-
 def read_chunks(stream: IO[bytes], name: str, progress: Progress | None = None) -> Iterator[bytes]:
     """The decompressed bytes of the stream, in pieces of any size; errors are those of the decompressor."""
     suffix = PurePath(name).suffix.lower()

@@ -24,14 +24,14 @@ def near_duplicates(texts: Iterable[tuple[str, str]], *, threshold: float = 0.8)
     ``texts`` are (id, text). Resemblance is the Jaccard similarity of the sets of three words in a row, in lower case
     and without punctuation, estimated from 256 permutations (standard error below .032). Two texts are one group where
     it is ``threshold`` or more; groups are joined through common members. Texts without a word are left out. The same
-    texts give the same groups. Takes some 2 KiB of memory a text; the texts themselves are not kept.
+    texts give the same groups. Takes some 4 KiB of memory a text; the texts themselves are not kept.
 
     Raises: UserError for a threshold that is not above 0 and at most 1.
     """
-    from rensa import RMinHash, RMinHashLSH
-
     if not 0 < threshold <= 1:
         raise UserError(f"A threshold of resemblance lies above 0 and is at most 1; found {threshold}.")
+    from rensa import RMinHash, RMinHashLSH
+
     index = RMinHashLSH(threshold, _PERMUTATIONS, _bands(threshold))
     ids: list[str] = []
     sketches: list[Any] = []

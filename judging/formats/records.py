@@ -54,13 +54,13 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentLine:
-    """One judgment made elsewhere: a grade, or the reason why there is none.
+    """One judgment with all that a file says of it: a grade, or the reason why there is none.
 
     ``outcome`` is one of ``graded``, ``cannot_judge``, ``out_of_scale``, ``unparsed``, ``failed``; ``grade`` is None
     unless the outcome is ``graded`` (or ``out_of_scale``, where it is the grade that was found). ``judge``, its
-    ``kind`` and ``fingerprint`` are written where a file holds several judges; a reader leaves them to the importer.
-    ``truncated`` says that an LLM did not get to read the whole document; the tokens are
-    those that it read and wrote. The times are in UTC.
+    ``kind`` and ``fingerprint`` say who judged, and are empty where the file does not name the judge. ``truncated``
+    says that an LLM did not get to read the whole document; the tokens are those that it read and wrote. The times are
+    in UTC.
     """
 
     query: str

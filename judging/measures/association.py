@@ -7,11 +7,11 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
+from judging.measures.agreement.estimates import NO_PAIR
 from judging.measures.arrays import FloatArray, Grades, as_grades, as_weights, number_clusters, ratio
 from judging.measures.intervals import Estimate, cluster_bootstrap, undefined
 from judging.measures.resampling import RESAMPLES, SEED
 
-NO_PAIR = "no pair was graded by both"
 _CONSTANT = "one of the two gave the same value to every pair"
 
 

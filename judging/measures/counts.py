@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from math import comb, nan, sqrt
 
-from judging.measures.intervals import Estimate, Interval, undefined
+from judging.measures.intervals import NORMAL_QUANTILE, Estimate, Interval, undefined
 
 NOTHING_COUNTED = "nothing was counted"
-_Z = 1.959963984540054
-"""The 97.5 % quantile of the standard normal distribution."""
 
 
 def wilson(successes: int, of: int) -> Estimate:
@@ -20,9 +18,9 @@ def wilson(successes: int, of: int) -> Estimate:
         raise ValueError(f"Expected 0 to {of} successes; found {successes}.")
     if not of:
         return Estimate(nan, NOTHING_COUNTED, undefined(NOTHING_COUNTED))
-    share, weight = successes / of, _Z * _Z / of
+    share, weight = successes / of, NORMAL_QUANTILE**2 / of
     middle = (share + weight / 2) / (1 + weight)
-    half = _Z * sqrt(share * (1 - share) / of + weight / (4 * of)) / (1 + weight)
+    half = NORMAL_QUANTILE * sqrt(share * (1 - share) / of + weight / (4 * of)) / (1 + weight)
     # At the ends rounding would leave the interval a hair beside the share.
     low = 0.0 if successes == 0 else middle - half
     high = 1.0 if successes == of else middle + half

@@ -13,6 +13,9 @@ from judging.measures.resampling import RESAMPLES, SEED, resampled_totals
 from judging.measures.sentence import Sentence
 
 LEVEL = 0.95
+NORMAL_QUANTILE = 1.959963984540054
+"""Half an interval at ``LEVEL`` in standard errors: the 97.5 % quantile of the standard normal distribution."""
+
 _UNDEFINED_AT_MOST = 0.05
 _ROUNDING = 1e-12
 

@@ -14,12 +14,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from judging.measures.agreement.estimates import NO_PAIR
 from judging.measures.agreement.linearised import linearised
 from judging.measures.agreement.pairs import pair_up
 from judging.measures.arrays import FloatArray, Grades, as_grades, as_weights, number_clusters, ratio
+from judging.measures.intervals import NORMAL_QUANTILE
 from judging.measures.sentence import Sentence
 
-NORMAL_QUANTILE = 1.959963984540054
 NO_NOISE = "no pair has labels of two people: their noise is unknown"
 NO_NOISE_OF_COEFFICIENT = "how much of its variance is people's noise cannot be told from one grade a pair"
 More = Literal["queries", "pairs", "people"]
@@ -103,7 +104,7 @@ def variation_of_coefficient(
     """
     pairs = pair_up(a, b, grades=grades, sample_weight=sample_weight, clusters=clusters)
     if not pairs.first.size:
-        return _unknown(0, "no pair was graded by both")
+        return _unknown(0, NO_PAIR)
     values = linearised(pairs, name, relevant_from=relevant_from)
     if np.isnan(values).any():
         return _unknown(

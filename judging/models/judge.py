@@ -71,6 +71,10 @@ class Judge(models.Model):
         """Whether it is an LLM's expected grades, cut at thresholds that were fitted to people's labels."""
         return "thresholds" in self.configuration
 
+    def has_fingerprint(self, start: str) -> bool:
+        """Whether its fingerprint begins so; fewer than six characters name nobody."""
+        return len(start) >= 6 and self.fingerprint.startswith(start)
+
     @property
     def label(self) -> str:
         """The name, with the start of the fingerprint where two judges could share it."""

@@ -16,6 +16,11 @@ class LeaseState(models.TextChoices):
     DONE = "done", _("done")
 
 
+def is_held() -> models.Q:
+    """Whether a row is in somebody's hands now: leased, and not let expire."""
+    return models.Q(state=LeaseState.LEASED, leased_until__gte=timezone.now())
+
+
 class LeaseQuerySet(models.QuerySet["_L"]):
     def available(self, at: datetime | None = None) -> LeaseQuerySet[_L]:
         """What may be handed out now, or at that time: what is free, and what a holder let expire."""

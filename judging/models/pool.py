@@ -96,6 +96,12 @@ class Pool(models.Model):
         return self.status == self.Status.OPEN
 
 
+class PairQuerySet(models.QuerySet["Pair"]):
+    def readable(self) -> PairQuerySet:
+        """The pairs whose query and document are in the corpus still: a replaced collection may lack one."""
+        return self.filter(document__in_corpus=True, query__in_corpus=True)
+
+
 class Pair(models.Model):
     """One (query, document) of a pool. Pairs are served by ``query_position``, then ``best_rank``."""
 
@@ -107,6 +113,8 @@ class Pair(models.Model):
     best_rank = models.PositiveIntegerField()
     stratum = models.CharField(max_length=40, blank=True)
     inclusion_probability = models.FloatField(default=1.0)
+
+    objects = PairQuerySet.as_manager()
 
     class Meta:
         ordering = ["query_position", "best_rank", "pk"]

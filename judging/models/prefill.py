@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from judging.models.judge import Judge
-from judging.models.lease import Leased, LeaseState
+from judging.models.lease import Leased, LeaseState, is_held
 from judging.models.pool import Pair, Pool
 
 
@@ -101,8 +101,7 @@ class PrefillJob(models.Model):
 
     def taken(self) -> int:
         """How many pairs count towards the limit: what was judged for this job, and what is in hand."""
-        held = Q(state=LeaseState.LEASED, leased_until__gte=timezone.now())
-        return self.tasks.filter(Q(state=LeaseState.DONE) | held).count()
+        return self.tasks.filter(Q(state=LeaseState.DONE) | is_held()).count()
 
 
 class PrefillTask(Leased):

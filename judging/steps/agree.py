@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from judging.errors import UserError
 from judging.measures.agreement import Ceiling
 from judging.models import Collection, Pool
-from judging.steps.agreement.compare import Cell, LlmAgreement, compare, human_ceiling
+from judging.steps.agreement.compare import LlmAgreement, compare, human_ceiling
 from judging.steps.agreement.found import Found, found_in
 from judging.steps.agreement.sheet import (
     PEOPLE,
@@ -22,8 +24,6 @@ from judging.steps.agreement.sheet import (
 
 __all__ = [
     "Agreement",
-    "Cell",
-    "Found",
     "LlmAgreement",
     "agreement",
     "agreement_of",
@@ -94,7 +94,7 @@ def agreement_of(sheet: Sheet) -> Agreement:
         found=found_in(sheet, sheet.pool) if sheet.pool and sheet.reference.is_people else None,
         llms=[compare(sheet, answers) for answers in sheet.llms if answers.judge.pk != sheet.reference.judge],
         people=human_ceiling(sheet),
-        annotators=sum(bool((answers.grades == answers.grades).any()) for answers in sheet.people),
+        annotators=sum(not np.isnan(answers.grades).all() for answers in sheet.people),
         assisted=sheet.assisted,
     )
 

@@ -70,7 +70,7 @@ def disagreements(*, pool: Pool, choice: Choice | None = None) -> list[Disagreem
     choice = choice or Choice()
     said = _said(pool)
     found = []
-    pairs = pool.pairs.filter(document__in_corpus=True, query__in_corpus=True)
+    pairs = pool.pairs.readable()
     rows = list(pairs.values_list("pk", "query", "document"))
     differing = {(query, document): _differing(said[query, document], choice) for _, query, document in rows}
     confidences = _confidences(pool, differing)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from django.core.cache import caches
 from django.db.models import Count, Max
 
-from judging.errors import UserError
 from judging.formats.near_duplicates import near_duplicates
 from judging.formats.records import Document as Record
 from judging.models import Collection, Document
@@ -82,8 +81,6 @@ def _exact(collection: Collection) -> list[tuple[str, ...]]:
 
 def _near(collection: Collection, threshold: float, track: Track) -> list[tuple[str, ...]]:
     """The groups as found before, by whatever process; else found now and kept."""
-    if not 0 < threshold <= 1:
-        raise UserError(f"A threshold of resemblance lies above 0 and is at most 1; found {threshold}.")
     cache, key = caches["near_duplicates"], _key(collection, threshold)
     known: list[tuple[str, ...]] | None = cache.get(key)
     if known is None:

@@ -18,7 +18,7 @@ from judging.errors import UserError
 from judging.formats.scale import Scale
 from judging.models import GullibilityProbe, Judge, Outcome, Pair, Pool, Query, fingerprint_of
 from judging.steps.agreement.sheet import sheet_of_pool
-from judging.steps.prefill import questions
+from judging.steps.prefill import known_judge, questions
 from judging.steps.progress import Track, quiet
 from judging.steps.quality.stuffing import Way, other_words, stuffed, words_of
 
@@ -69,14 +69,14 @@ def _is_open(row: Row) -> bool:
 
 
 def _judge(llm: LanguageModel, pool: Pool) -> Judge:
-    identity = llm.identity()
-    judges = Judge.objects.filter(kind=Judge.Kind.LLM, name=llm.name)
-    fingerprint = fingerprint_of(identity)
-    if found := judges.filter(fingerprint=fingerprint).first():
+    if found := known_judge(llm):
         return found
+    identity = llm.identity()
+    fingerprint = fingerprint_of(identity)[:8]
+    judges = Judge.objects.filter(kind=Judge.Kind.LLM, name=llm.name)
     others = "; ".join(f"{other.label} differs in {_differing(identity, other.configuration)}" for other in judges)
     raise UserError(
-        f"{llm.name!r} as it is here (fingerprint {fingerprint[:8]}) has judged nothing, so there is no answer to "
+        f"{llm.name!r} as it is here (fingerprint {fingerprint}) has judged nothing, so there is no answer to "
         f"shake: have it judge first, python manage.py prefill_llm {pool.slug} with the same options."
         + (f" Judges of that name: {others}." if others else "")
     )
@@ -125,7 +125,7 @@ def _non_relevant(pool: Pool, judge: Judge) -> list[Row]:
     below = (sheet.relevance(answers.grades) == 0) & (people != 1) & (sheet.reference.why_not == "")
     ids = {
         (query, document): (qid, docid)
-        for query, document, qid, docid in pool.pairs.filter(document__in_corpus=True).values_list(
+        for query, document, qid, docid in pool.pairs.readable().values_list(
             "query", "document", "query__qid", "document__docid"
         )
     }

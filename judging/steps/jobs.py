@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from judging.engines.llm import Prompt
 from judging.errors import UserError
 from judging.models import First, LeaseState, Outcome, Pool, PrefillJob, PrefillTask
+from judging.models.lease import is_held
 from judging.steps import prompts
 from judging.steps.agree import judgments_of
 from judging.steps.examples import refuse_known_pairs
@@ -137,16 +137,16 @@ def jobs_of(pool: Pool) -> Sequence[JobProgress]:
     jobs = list(pool.prefill_jobs.select_related("judge", "asked_by").order_by("-asked_at", "-pk"))
     if not jobs:
         return []
-    pairs = pool.pairs.filter(document__in_corpus=True).count()
+    pairs = pool.pairs.readable().count()
     known = [job.judge_id for job in jobs if job.judge_id]
     tasks = _by_judge(
         PrefillTask.objects.filter(pair__pool=pool, judge__in=known),
         waiting=Count("pk", filter=~Q(state=LeaseState.DONE)),
-        workers=Count("worker", distinct=True, filter=Q(state=LeaseState.LEASED, leased_until__gte=timezone.now())),
+        workers=Count("worker", distinct=True, filter=is_held()),
         counted=Count("pk", filter=Q(job__isnull=False, state=LeaseState.DONE)),
     )
     said = _by_judge(
-        judgments_of(pool).filter(judge__in=known, document__in_corpus=True),
+        judgments_of(pool).filter(judge__in=known, document__in_corpus=True, query__in_corpus=True),
         judged=Count("pk"),
         failed=Count("pk", filter=Q(outcome=Outcome.FAILED)),
         recent=Count("pk", filter=Q(updated_at__gte=timezone.now() - RECENT)),
@@ -179,7 +179,3 @@ def _rate(job: PrefillJob, recent: int) -> float | None:
         return None
     seconds = min(timezone.now() - job.started_at, RECENT).total_seconds()
     return 60 * recent / max(seconds, 1.0)
-
-
-def prompt_of_job(job: PrefillJob) -> Prompt:
-    return prompts.named(job.options["prompt"]).prompt

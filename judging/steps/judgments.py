@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,9 +15,13 @@ from judging.models import Judge, Judgment, JudgmentEvent, Outcome
 from judging.models.compiled import Compiled
 from judging.models.compiled_insert import CompiledInsert
 
+# One judgment each.
+_ONCE = ("judge", "query", "document")
+
 # What another answer replaces in a judgment.
 _CONTENT = (
-    "outcome", "grade", "comment", "seconds", "assisted", "probabilities", "raw", "truncated", "updated_at",
+    "outcome", "grade", "comment", "seconds", "assisted", "probabilities", "raw", "truncated",
+    "prompt_tokens", "completion_tokens", "updated_at",
 )  # fmt: skip
 
 
@@ -50,29 +55,30 @@ class Said:
 @transaction.atomic(savepoint=False)
 def say(*, judge: Judge, query_id: int, document_id: int, said: Said) -> Judgment:
     """Store what a judge says of a pair, in place of what they said before; the event keeps both."""
-    judgment = Judgment(
-        judge=judge,
-        query_id=query_id,
-        document_id=document_id,
-        probabilities=said.probabilities,
-        raw=said.raw,
-        truncated=said.truncated,
-        prompt_tokens=said.prompt_tokens,
-        completion_tokens=said.completion_tokens,
-        updated_at=timezone.now(),
-        **said.values,
-    )
+    judgment = _judgment(judge, (query_id, document_id), said, timezone.now())
     # One statement: update_or_create would look first, and needs savepoints for what happens in between.
     _put.store(judgment)
     _append.store(JudgmentEvent(judgment=judgment, key=said.key, **said.values))
     return judgment
 
 
-_put = CompiledInsert(
-    Judgment,
-    unique=("judge", "query", "document"),
-    replaced=(*_CONTENT, "prompt_tokens", "completion_tokens"),
-)
+def _judgment(judge: Judge, pair: tuple[int, int], said: Said, at: datetime) -> Judgment:
+    query, document = pair
+    return Judgment(
+        judge=judge,
+        query_id=query,
+        document_id=document,
+        probabilities=said.probabilities,
+        raw=said.raw,
+        truncated=said.truncated,
+        prompt_tokens=said.prompt_tokens,
+        completion_tokens=said.completion_tokens,
+        updated_at=at,
+        **said.values,
+    )
+
+
+_put = CompiledInsert(Judgment, unique=_ONCE, replaced=_CONTENT)
 _append = CompiledInsert(JudgmentEvent)
 
 
@@ -84,22 +90,10 @@ def say_all(*, judge: Judge, said: Mapping[tuple[int, int], Said]) -> int:
     changed = {pair: one for pair, one in said.items() if pair not in before or _differs(before[pair], one)}
     now = timezone.now()
     Judgment.objects.bulk_create(
-        [
-            Judgment(
-                judge=judge,
-                query_id=query,
-                document_id=document,
-                probabilities=one.probabilities,
-                raw=one.raw,
-                truncated=one.truncated,
-                updated_at=now,
-                **one.values,
-            )
-            for (query, document), one in changed.items()
-        ],
+        [_judgment(judge, pair, one, now) for pair, one in changed.items()],
         batch_size=1_000,
         update_conflicts=True,
-        unique_fields=["judge", "query", "document"],
+        unique_fields=_ONCE,
         update_fields=_CONTENT,
     )
     keys = {(query, document): pk for pk, query, document in rows.values_list("pk", "query", "document")}

@@ -103,7 +103,7 @@ def pool(slug: str) -> Pool:
 def llm_judge(name: str) -> Judge:
     """An LLM judge by its name, by ``name · fingerprint`` or by the start of its fingerprint."""
     judges = Judge.objects.filter(kind=Judge.Kind.LLM)
-    found = [j for j in judges if name in {j.name, j.label} or (len(name) >= 6 and j.fingerprint.startswith(name))]
+    found = [j for j in judges if name in {j.name, j.label} or j.has_fingerprint(name)]
     if len(found) == 1:
         return found[0]
     if found:

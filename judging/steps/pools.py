@@ -13,6 +13,7 @@ from django.utils import timezone
 from judging.errors import UserError
 from judging.models import Judge, LeaseState, Pool
 from judging.models.judgment import JudgmentQuerySet
+from judging.models.lease import is_held
 from judging.steps.agree import judgments_of
 from judging.steps.slots import servable
 
@@ -89,7 +90,7 @@ _SERVED = Q(document__in_corpus=True, query__in_corpus=True)
 def pool_progress(pool: Pool) -> PoolProgress:
     assignments = servable(pool)
     done = Q(state=LeaseState.DONE)
-    held = Q(state=LeaseState.LEASED, leased_until__gte=timezone.now())
+    held = is_held()
     counts = assignments.aggregate(
         slots=Count("pk"), answered=Count("pk", filter=done), in_hand=Count("pk", filter=held)
     )

@@ -15,8 +15,6 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from django.utils import timezone
-
 from judging.engines.llm import Prompt, Server, Usage, usage_of
 from judging.engines.llm.base import Answer, LanguageModel, Question
 from judging.errors import UserError
@@ -33,7 +31,7 @@ from judging.models import (
     PrefillTask,
     fingerprint_of,
 )
-from judging.models.lease import LeaseQuerySet
+from judging.models.lease import LeaseQuerySet, is_held
 from judging.models.prefill import worker_lease
 from judging.steps.examples import refuse_known_pairs
 from judging.steps.heartbeat import beating
@@ -112,7 +110,7 @@ def judge_pool(
     order = order or Order()
     if order.first == First.UNCERTAIN:
         # Before a judge is made that then has nothing to do.
-        who_is_uncertain(pool=pool, judge=_known_judge(llm), named=order.uncertain_judge)
+        who_is_uncertain(pool=pool, judge=known_judge(llm), named=order.uncertain_judge)
     judge = llm_judge(llm)
     queue(pool=pool, judge=judge, retry_failed=retry_failed)
     arrange(pool=pool, judge=judge, first=order.first, uncertain_judge=order.uncertain_judge)
@@ -126,7 +124,7 @@ def judge_pool(
             report.usage += usage_of([answer])
             if answer.outcome == Outcome.FAILED:
                 report.failure = answer.raw
-    report.held_by_others = tasks.filter(state=LeaseState.LEASED, leased_until__gte=timezone.now()).count()
+    report.held_by_others = tasks.filter(is_held()).count()
     return report
 
 
@@ -141,8 +139,8 @@ def llm_judge(llm: LanguageModel) -> Judge:
     )[0]
 
 
-def _known_judge(llm: LanguageModel) -> Judge | None:
-    """The judge that ``llm_judge`` would find."""
+def known_judge(llm: LanguageModel) -> Judge | None:
+    """The judge that ``llm_judge`` would find; None where it would make one."""
     made_of = fingerprint_of(llm.identity())
     return Judge.objects.filter(kind=Judge.Kind.LLM, name=llm.name, fingerprint=made_of).first()
 

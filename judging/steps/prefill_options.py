@@ -76,12 +76,8 @@ def _refuse_judge(name: str) -> None:
     for judge in Judge.objects.filter(kind=Judge.Kind.LLM).exclude(fingerprint=""):
         made_of = judge.configuration.get("prompt")
         has_own_name = judge.is_calibrated or judge.name.endswith(f" {made_of}")
-        if name == judge.label or (has_own_name and name == judge.name) or _begins(judge.fingerprint, name):
+        if name == judge.label or (has_own_name and name == judge.name) or judge.has_fingerprint(name):
             raise UserError(f"Expected the name of a model, found the judge {judge.label!r}. {_instead(judge)}")
-
-
-def _begins(fingerprint: str, name: str) -> bool:
-    return len(name) >= 6 and fingerprint.startswith(name)
 
 
 def _instead(judge: Judge) -> str:

@@ -34,7 +34,7 @@ def queue(*, pool: Pool, judge: Judge, retry_failed: bool = False) -> int:
     tasks = tasks_of(pool, judge)
     judged = set(Judgment.objects.of(pool.collection).filter(judge=judge).values_list("query", "document"))
     known = set(tasks.values_list("pair", flat=True))
-    pairs = pool.pairs.filter(document__in_corpus=True).values_list("pk", "query", "document")
+    pairs = pool.pairs.readable().values_list("pk", "query", "document")
     count = insert_rows(
         PrefillTask,
         ("judge_id", "pair_id", "state"),

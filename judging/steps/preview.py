@@ -27,7 +27,7 @@ def pair_at(*, pool: Pool, position: int) -> tuple[Pair, int, int]:
 
     Raises: UserError for a pool without pairs that can be read.
     """
-    pairs = pool.pairs.filter(document__in_corpus=True, query__in_corpus=True).select_related("query", "document")
+    pairs = pool.pairs.readable().select_related("query", "document")
     count = pairs.count()
     if not count:
         raise UserError(f"The pool {pool.slug} has no pair that could be asked.")

@@ -15,6 +15,7 @@ from judging.errors import UserError
 from judging.formats import records
 from judging.models import Collection, Document, Query, Run
 from judging.steps import lookup
+from judging.steps.corpus import read_corpus
 from judging.steps.progress import Track, quiet
 from judging.steps.runs import Making, begin_run, complete, keep_hits, made_before
 
@@ -52,9 +53,7 @@ def index(
 
 
 def _documents(collection: Collection) -> Iterator[records.Document]:
-    rows = Document.objects.filter(collection=collection, in_corpus=True).order_by("pk")
-    for docid, title, text in rows.values_list("docid", "title", "text").iterator(chunk_size=1_000):
-        yield records.Document(docid, title, text)
+    return (records.Document(*row) for row in read_corpus(collection, ("docid", "title", "text")))
 
 
 @dataclass

@@ -32,21 +32,18 @@ class Spool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._finalizer()
 
-    def fill(self, rows: Iterable[Sequence[Any]]) -> int:
-        """Add the rows; how many. UserError where the folder for temporary files has no room for them."""
-        count = 0
+    def fill(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Add the rows. UserError where the folder for temporary files has no room for them."""
         write, option = self._file.write, orjson.OPT_APPEND_NEWLINE
         for row in rows:
             try:
                 write(orjson.dumps(row, option=option))
             except OSError as error:
                 raise _no_room(error) from None
-            count += 1
         try:
             self._file.flush()
         except OSError as error:
             raise _no_room(error) from None
-        return count
 
     def __iter__(self) -> Iterator[list[Any]]:
         self._file.seek(0)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from judging.models import Assignment, Judge, Judgment, LeaseState, Pair, Pool, TrainingAnswer, TrainingPair
 from judging.models.compiled import Compiled
+from judging.models.lease import is_held
 from judging.steps import probes
 from judging.steps.slots import servable
 from judging.steps.texts import has_judged_text
@@ -104,7 +104,7 @@ def _not_mine(pool: int, annotator: int) -> QuerySet[Pair]:
     """The pairs that want more answers, and none of this person yet."""
     wanted = Assignment.objects.filter(pair=OuterRef("pk")).exclude(state=LeaseState.DONE)
     mine = Assignment.objects.filter(annotator=annotator, state=LeaseState.DONE)
-    pairs = Pair.objects.filter(Exists(wanted), pool=pool, document__in_corpus=True, query__in_corpus=True)
+    pairs = Pair.objects.readable().filter(Exists(wanted), pool=pool)
     return pairs.exclude(pk__in=mine.values("pair"))
 
 
@@ -186,7 +186,7 @@ def _held_by_others(pool: Pool, annotator: Judge) -> tuple[int, datetime | None]
     slots = Assignment.objects.filter(pair=OuterRef("pair"))
     held = (
         servable(pool)
-        .filter(state=LeaseState.LEASED, leased_until__gte=timezone.now())
+        .filter(is_held())
         .exclude(Exists(slots.filter(annotator=annotator)))
         .exclude(Exists(slots.available()))
         .exclude(has_judged_text(annotator, pair="pair__"))

@@ -7,7 +7,7 @@ from django.db.models.functions import Coalesce
 
 from judging.engines.llm import distribution
 from judging.errors import UserError
-from judging.models import First, Judge, Pair, Pool, PrefillTask
+from judging.models import First, Judge, LeaseState, Pair, Pool, PrefillTask
 from judging.steps.agree import judgments_of
 
 _AT_A_TIME = 500
@@ -18,7 +18,7 @@ def arrange(*, pool: Pool, judge: Judge, first: str = First.QUERIES, uncertain_j
 
     Raises: UserError for an order that does not exist, and for uncertainty that nobody has told.
     """
-    tasks = PrefillTask.objects.filter(judge=judge, pair__pool=pool).exclude(state="done")
+    tasks = PrefillTask.objects.filter(judge=judge, pair__pool=pool).exclude(state=LeaseState.DONE)
     if first == First.QUERIES:
         tasks.exclude(urgency=0).update(urgency=0)
     elif first == First.JUDGED:
@@ -59,13 +59,18 @@ def _entropies(pool: Pool, judge: Judge) -> dict[tuple[int, int], float]:
     return entropies
 
 
+def llms_with_probabilities(pool: Pool) -> list[Judge]:
+    """The LLMs that told how sure they are of pairs of the pool."""
+    told = judgments_of(pool).filter(probabilities__isnull=False).values("judge")
+    return list(Judge.objects.filter(kind=Judge.Kind.LLM, pk__in=told))
+
+
 def who_is_uncertain(*, pool: Pool, judge: Judge | None, named: Judge | None) -> Judge:
     """The LLM whose uncertainty sets the order: the one that is named, else the only other one that told any.
 
     Raises: UserError where that is nobody, or several.
     """
-    told = judgments_of(pool).filter(probabilities__isnull=False).values("judge")
-    judges = list(Judge.objects.filter(kind=Judge.Kind.LLM, pk__in=told))
+    judges = llms_with_probabilities(pool)
     if named is not None:
         if named in judges:
             return named

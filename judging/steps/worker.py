@@ -12,7 +12,8 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from judging.errors import UserError
-from judging.models import LeaseState, PrefillJob, PrefillTask
+from judging.models import PrefillJob
+from judging.models.lease import is_held
 from judging.models.prefill import worker_lease
 from judging.steps.heartbeat import beating
 from judging.steps.prefill import PrefillReport, judge_pool, llm_judge
@@ -121,5 +122,4 @@ def _fail(job: PrefillJob, reason: str) -> None:
 
 def _others_are_at(job: PrefillJob) -> bool:
     """Whether another worker has pairs of it in hand, for this one has given back its own."""
-    held = PrefillTask.objects.filter(judge=job.judge, pair__pool=job.pool, state=LeaseState.LEASED)
-    return job.judge_id is not None and held.filter(leased_until__gte=timezone.now()).exists()
+    return job.judge is not None and tasks_of(job.pool, job.judge).filter(is_held()).exists()

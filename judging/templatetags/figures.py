@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from django import template
 from django.utils.formats import get_format
@@ -97,11 +97,6 @@ def count_of(counts: Mapping[str, int], name: str) -> int:
 @register.filter
 def lookup(mapping: dict[object, object], key: object) -> object:
     return mapping[key]
-
-
-@register.filter
-def at(items: Sequence[object], number: int) -> object:
-    return items[number]
 
 
 @register.filter

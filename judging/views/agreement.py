@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,7 @@ from judging.steps.report import as_html as report_as_html
 from judging.steps.report import as_markdown as report_as_markdown
 from judging.steps.report import report_of
 from judging.views.access import Request, mistakes_shown_at, redirect_of, staff_only
+from judging.views.answers import number_in
 from judging.views.plots import ShownPlot, plot_response, shown_plot
 from judging.views.words import in_language
 
@@ -60,10 +62,10 @@ class Choice:
 def _choice(request: Request, slug: str, of: str) -> Choice:
     wanted = request.GET
     reference, judge, by = (wanted.get(name, "") for name in ("reference", "judge", "by"))
-    number = _whole(request, "judge")
+    number = _number(request, "judge")
     if judge and number is None:
         raise Http404
-    one = _whole(request, "reference")
+    one = _number(request, "reference")
     try:
         look = Look(
             get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
@@ -99,7 +101,7 @@ def agreement(request: Request, slug: str, of: str = "pool") -> HttpResponse:
         return redirect_of(request, reverse("agreement" if of == "pool" else "collection-agreement", args=[slug]))
     choice = _choice(request, slug, of)
     look, chosen, pool = choice.look, choice.chosen, choice.look.pool
-    summary, scale = look.summary, look.collection.scale
+    summary, scale, names = look.summary, look.collection.scale, _names(look)
     context: dict[str, Any] = {
         "of": of,
         "pool": pool,
@@ -108,8 +110,8 @@ def agreement(request: Request, slug: str, of: str = "pool") -> HttpResponse:
         "scale": scale,
         "chosen": chosen,
         "persons": look.persons(),
-        **_names(look),
-        "reference": _whole(request, "reference"),
+        **names,
+        "reference": _number(request, "reference"),
         "clip": "clip" in request.GET,
         "may_clip": "clip" in request.GET or any("out_of_scale" in one.outcomes for one in summary.llms),
         "ceiling_lines": figures.lines(summary.people, None, scale) if summary.people else [],
@@ -118,7 +120,7 @@ def agreement(request: Request, slug: str, of: str = "pool") -> HttpResponse:
         "more_labels": _MORE_LABELS,
     }
     if chosen:
-        context |= _of_judge(choice, chosen)
+        context |= _of_judge(choice, chosen, names)
     return render(request, "agreement.html", context)
 
 
@@ -134,8 +136,8 @@ def _names(look: Look) -> dict[str, str]:
     return dict(zip(("first_name", "first_side", "second_name", "second_side"), names, strict=True))
 
 
-def _of_judge(choice: Choice, chosen: LlmAgreement) -> dict[str, Any]:
-    look, judge, names = choice.look, str(chosen.judge.pk), _names(choice.look)
+def _of_judge(choice: Choice, chosen: LlmAgreement, names: Mapping[str, str]) -> dict[str, Any]:
+    look, judge = choice.look, str(chosen.judge.pk)
     parts = look.breakdown(choice.by)
     return {
         "coefficients": figures.lines(chosen.panel, look.summary.people, chosen.scale),
@@ -190,7 +192,7 @@ def pairs(request: Request, slug: str, of: str = "pool") -> HttpResponse:
     chosen = choice.chosen
     if chosen is None:
         raise Http404
-    first, said, query = (_whole(request, name) for name in ("first", "said", "query"))
+    first, said, query = (_number(request, name) for name in ("first", "said", "query"))
     look, scale = choice.look, choice.look.collection.scale
     cell = (first, said) if first is not None and said is not None else None
     if cell is None and query is None:
@@ -214,10 +216,8 @@ def pairs(request: Request, slug: str, of: str = "pool") -> HttpResponse:
     return render(request, "agreement_pairs.html", context)
 
 
-def _whole(request: Request, name: str) -> int | None:
-    text = request.GET.get(name, "")
-    digits = text.removeprefix("-")
-    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) < 19 else None
+def _number(request: Request, name: str) -> int | None:
+    return number_in(request.GET.get(name, ""))
 
 
 @require_GET

@@ -61,7 +61,7 @@ class Row:
 
 
 def _with_texts(shown: list[Disagreement]) -> list[Row]:
-    """The rows of one page, in four queries however many there are."""
+    """The rows of one page, in three queries however many there are."""
     queries = Query.objects.in_bulk([one.query_id for one in shown])
     documents = Document.objects.in_bulk([one.document_id for one in shown])
     judgments = (

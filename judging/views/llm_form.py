@@ -13,8 +13,8 @@ from judging.engines.pretrained import DTYPES
 from judging.errors import UserError
 from judging.models import First, Judge, Pool, PrefillJob
 from judging.steps import lookup, prompts
-from judging.steps.agree import judgments_of
 from judging.steps.prefill_options import LlmOptions, Order
+from judging.steps.urgency import llms_with_probabilities
 from judging.views.answers import number_in
 
 # What a field of the form may hold.
@@ -56,8 +56,6 @@ _PLAIN = {
 
 def llm_form(pool: Pool, given: Mapping[str, str] | None = None, problem: str = "") -> LlmForm:
     asked = PrefillJob.objects.order_by("-asked_at").values_list("options__model", flat=True)[:50]
-    told = judgments_of(pool).filter(probabilities__isnull=False).values("judge")
-    judges = Judge.objects.filter(kind=Judge.Kind.LLM, pk__in=told)
     return LlmForm(
         given={name: (given or {}).get(name, plain)[:_LONGEST] for name, plain in _PLAIN.items()},
         models=list(dict.fromkeys([DEFAULT_MODEL, *asked])),
@@ -65,7 +63,7 @@ def llm_form(pool: Pool, given: Mapping[str, str] | None = None, problem: str = 
         dtypes=["auto", *(dtype for dtype in DTYPES if dtype != "auto")],
         servers=list(settings.LLM_SERVERS),
         orders=[(value, str(label)) for value, label in First.choices],
-        llms=list(judges),
+        llms=llms_with_probabilities(pool),
         problem=problem,
     )
 

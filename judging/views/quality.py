@@ -45,12 +45,13 @@ def quality(request: Request, slug: str, judge_id: int | None = None) -> HttpRes
 
 
 def _shown(pool: Pool, judge: Judge, said: Said) -> dict[str, Any]:
+    plots = {name: _plot(pool, judge, said, name) for name in NAMES}
     return {
         "outcomes": [(label, said.outcomes.get(outcome, 0)) for outcome, label in Outcome.choices if outcome in _SHOWN],
         "lines": figures.lines(said.compared.panel, said.people, said.compared.scale),
-        "plots": {name: _plot(pool, judge, said, name) for name in NAMES},
+        "plots": plots,
         "calibration": said.calibration,
-        "calibration_plot": _plot(pool, judge, said, "reliability"),
+        "calibration_plot": plots["reliability"],
     }
 
 

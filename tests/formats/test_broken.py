@@ -6,13 +6,13 @@ import pytest
 
 from judging.errors import UserError
 from judging.formats.check import check
+from judging.formats.kind import KINDS
 from tests.fuzz.fuzz_formats import read_all
 
 FOLDER = Path(__file__).parent / "broken"
 TABLE = dict(
     row.split("\t", 1) for row in (FOLDER.parent / "broken.tsv").read_text(encoding="utf-8").split("\n") if row
 )
-KINDS = ("corpus", "queries", "topics", "qrels", "run", "judgments")
 
 
 def kind_of(name: str) -> str | None:

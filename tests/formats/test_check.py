@@ -10,6 +10,7 @@ from judging.formats.check import check
 from judging.formats.encoding import encoding_of
 from tests.formats.test_beir_folder import TINY
 from tests.formats.test_judgment_files import ONE, written
+from tests.formats.test_lines import Trickle
 from tests.formats.test_source import make_folder, make_zip
 from tests.fuzz.seeds import SEEDS, packed
 
@@ -217,3 +218,8 @@ class TestFile:
 def test_the_encoding_of_a_file_is_told(data, shown):
     assert str(encoding_of(io.BytesIO(data), "a.txt")) == shown
     assert str(encoding_of(io.BytesIO(gzip.compress(data)), "a.txt.gz")) == shown
+
+
+def test_an_end_of_line_that_is_cut_in_two_by_a_short_read_is_one():
+    assert str(encoding_of(Trickle(b"a\r\nb\n"), "a.txt")) == "UTF-8, lines end in CR LF and LF"
+    assert str(encoding_of(Trickle(b"\r\na\r\n"), "a.txt")) == "UTF-8, lines end in CR LF"

@@ -23,7 +23,7 @@ def test_each_query_tells_what_was_added_removed_and_regraded():
         ],
         unchanged=2,
     )
-    assert (diff.added, diff.removed, diff.regraded, bool(diff)) == (3, 2, 1, True)
+    assert (diff.added, diff.removed, diff.regraded) == (3, 2, 1)
 
 
 def test_the_form_and_order_of_the_files_do_not_matter(tmp_path):
@@ -31,8 +31,7 @@ def test_the_form_and_order_of_the_files_do_not_matter(tmp_path):
     before.write_text("query-id\tcorpus-id\tscore\nq\td\t1\nr\td\t0\n")
     after.write_text("r 0 d 0\nq 0 d 1.0\n")
     diff = diff_qrels_files(before, after, warn=[].append)
-    assert not diff
-    assert diff.unchanged == 2
+    assert diff == QrelsDiff([], unchanged=2)
 
 
 @given(GRADES, GRADES)

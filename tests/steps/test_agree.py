@@ -75,6 +75,14 @@ def test_high_agreement_with_low_kappa_shows_both(collection, pool):
     assert graded["gwet_ac1"] == approx((0.75 - 0.21875) / (1 - 0.21875))
 
 
+def test_a_low_kappa_is_hidden_only_behind_high_agreement(collection, pool):
+    say(make_person(), collection, [0, 0, 0, 0], [0, 0, 0, 1])
+    say(make_llm(), collection, [0, 0, 0, 0], [0, 0, 1, 0])
+    say(make_llm("other"), collection, [0, 0, 0, 0], [0, 0, 0, 0])
+    low, high = agreement(pool=pool).llms
+    assert (low.hides_low_kappa, high.hides_low_kappa) == (False, True)
+
+
 def test_the_share_of_relevant_ones_and_what_it_implies_for_the_whole_pool(collection, pool):
     say(make_person(), collection, [1, 1, 0, ...], [1, ..., ..., ...])
     found = agreement(pool=pool).found

@@ -114,6 +114,13 @@ def test_a_calibrated_judge_cannot_be_asked_and_the_refusal_says_what_to_do_inst
     assert not PrefillJob.objects.exists()
 
 
+def test_six_characters_of_a_fingerprint_name_a_judge_and_fewer_may_name_a_model(pool):
+    judge = make_llm("phi pointwise", prompt="pointwise", model="org/phi")
+    with pytest.raises(UserError, match="found the judge"):
+        jobs.ask(pool=pool, llm=LlmOptions(judge.fingerprint[:6]))
+    assert jobs.ask(pool=pool, llm=LlmOptions(judge.fingerprint[:5])).state == "queued"
+
+
 def test_labels_made_elsewhere_may_have_the_name_of_the_model_that_is_asked(pool):
     Judge.objects.create(kind="llm", name="gpt-4o")
     make_llm("gpt-4o", model="gpt-4o")

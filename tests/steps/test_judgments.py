@@ -79,3 +79,12 @@ def test_many_answers_are_stored_at_once_and_only_what_is_new_or_changed_is_writ
         "failed",
         "graded",
     ]
+
+
+def test_another_answer_brings_its_own_count_of_tokens():
+    collection, person = make_collection(), make_person()
+    pair = {"query_id": collection.queries.get().pk, "document_id": collection.documents.first().pk}
+    say(judge=person, said=Said("graded", 1, prompt_tokens=90, completion_tokens=4), **pair)
+    say(judge=person, said=Said("graded", 0, prompt_tokens=70), **pair)
+    row = Judgment.objects.get()
+    assert (row.prompt_tokens, row.completion_tokens) == (70, None)

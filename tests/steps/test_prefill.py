@@ -309,6 +309,13 @@ def test_documents_that_left_the_corpus_are_not_asked(pool, collection):
     assert "d1" not in {document for _, document in llm.asked}
 
 
+def test_nor_are_documents_of_a_query_that_left_it(pool, collection):
+    collection.queries.filter(qid="q2").update(in_corpus=False)
+    llm = Reader()
+    judge_pool(llm=llm, pool=pool)
+    assert {query for query, _ in llm.asked} == {"q1"}
+
+
 def test_a_question_has_query_and_document_and_the_best_known_one_where_there_is_one(pool, collection):
     make_document(collection, "a", "better than it looks", title="T")
     make_document(collection, "0", " ")

@@ -12,8 +12,9 @@ from judging.steps.import_judgments import KINDS, import_judgments
 
 class Command(StepCommand):
     help = (
-        "Store labels made elsewhere under a judge of their own: JSON lines with query, document and grade or outcome, "
-        "or qrels in TREC's or BEIR's form. Grades outside the collection's scale are kept as out of scale."
+        "Store labels made elsewhere under a judge of their own: JSON lines, CSV or Parquet with query, document and "
+        "grade or outcome, or qrels in TREC's or BEIR's form. Grades outside the collection's scale are kept as out of "
+        "scale."
     )
     example = "import_judgments dl19 labels.txt --judge gpt-4o --kind llm"
 

@@ -13,9 +13,11 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from judging.measures.agreement import Panel, panel
+from judging.measures.agreement.estimates import NO_PAIR
 from judging.measures.arrays import FloatArray
 from judging.measures.sentence import Sentence
 from judging.models import Document, Query
+from judging.steps import lookup
 from judging.steps.agreement.sheet import Answers, Sheet
 
 TOO_FEW = 10
@@ -62,7 +64,7 @@ def breakdown(sheet: Sheet, answers: Answers, by: str) -> Breakdown:
         return _by_annotator(sheet, answers)
     both = ~np.isnan(sheet.reference.grades) & ~np.isnan(answers.grades)
     if not both.any():
-        return Breakdown(by, reason="no pair was graded by both")
+        return Breakdown(by, reason=NO_PAIR)
     parts, note = _WAYS[by](sheet, np.flatnonzero(both).tolist())
     if isinstance(parts, str):
         return Breakdown(by, reason=parts)
@@ -138,11 +140,10 @@ def _rank_label(end: int) -> str:
 
 
 def _by_length(sheet: Sheet, rows: Sequence[int]) -> _Parts:
-    wanted = list({sheet.keys[row][1] for row in rows})
     lengths: dict[int, int] = {}
-    for start in range(0, len(wanted), 5_000):
-        chunk = Document.objects.filter(pk__in=wanted[start : start + 5_000]).annotate(size=Length("text"))
-        lengths.update(chunk.values_list("pk", "size"))
+    for chunk in lookup.chunks({sheet.keys[row][1] for row in rows}):
+        sized = Document.objects.filter(pk__in=chunk).annotate(size=Length("text"))
+        lengths.update(sized.values_list("pk", "size"))
     sizes = np.array([lengths[sheet.keys[row][1]] for row in rows])
     ends = sorted(
         set(np.quantile(sizes, np.arange(1, _PARTS + 1) / _PARTS, method="inverted_cdf").astype(int).tolist())

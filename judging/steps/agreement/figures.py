@@ -17,7 +17,7 @@ from judging.measures.intervals import Estimate, Interval
 from judging.steps.agreement.breakdown import Breakdown
 from judging.steps.agreement.compare import LlmAgreement
 from judging.steps.agreement.sheet import PEOPLE, QRELS
-from judging.steps.agreement.tables import halves, short
+from judging.steps.agreement.tables import estimate_of, halves, short
 from judging.steps.language import in_language
 from judging.steps.plots.charts import Bin, Mark, Plot, forest_plot, reliability_plot
 
@@ -34,7 +34,7 @@ class Line:
 def lines(compared: Comparison, ceiling: Comparison | None, scale: Scale) -> list[Line]:
     """The coefficients that are shown, kappa and AC1 always together; on two grades some would say the same twice."""
     return [
-        Line(label, _of(compared, name, at), _of(ceiling, name, at) if ceiling else None)
+        Line(label, estimate_of(compared, name, at), estimate_of(ceiling, name, at) if ceiling else None)
         for label, name, at in _shown(scale)
     ]
 
@@ -103,10 +103,6 @@ def _names(first: str, second: str) -> list[tuple[str, str]]:
         ("prevalence_second", _("Relevant to %(judge)s") % {"judge": second}),
         ("bias", _("Bias of %(judge)s") % {"judge": second}),
     ]
-
-
-def _of(compared: Comparison, name: str, threshold: int | None) -> Estimate:
-    return compared.graded[name] if threshold is None else compared.binary[threshold][name]
 
 
 def coefficients_plot(one: LlmAgreement, ceiling: Comparison | None, reference: str) -> Plot:

@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from judging.measures.agreement import Ceiling, Comparison
 from judging.measures.intervals import Estimate
+from judging.measures.resampling import RESAMPLES, SEED
 from judging.steps.agree import Agreement
 
 Row = list[str]
@@ -54,10 +57,11 @@ def table(result: Agreement) -> tuple[Row, list[Row]]:
 
 def _cell(compared: Comparison, name: str, threshold: int | None) -> str:
     # Among people there is no first and second: the difference is 0 by the way it is computed.
-    return "" if name == "bias" and isinstance(compared, Ceiling) else cell(_estimate(compared, name, threshold))
+    return "" if name == "bias" and isinstance(compared, Ceiling) else cell(estimate_of(compared, name, threshold))
 
 
-def _estimate(compared: Comparison, name: str, threshold: int | None) -> Estimate:
+def estimate_of(compared: Comparison, name: str, threshold: int | None) -> Estimate:
+    """A coefficient on the whole scale (threshold None) or on a binarisation."""
     return compared.graded[name] if threshold is None else compared.binary[threshold][name]
 
 
@@ -89,14 +93,12 @@ def halves(grades: Sequence[int], at: int) -> str:
 def caption(result: Agreement) -> str:
     """What the numbers were computed from, as a sentence or two."""
     of = result.pool.slug if result.pool else result.collection.slug
-    pairs = int((result.sheet.reference.grades == result.sheet.reference.grades).sum())
-    queries = len(
-        {q for (q, _), g in zip(result.sheet.keys, result.sheet.reference.grades, strict=True) if not math.isnan(g)}
-    )
+    graded = ~np.isnan(result.sheet.reference.grades)
+    pairs, queries = int(graded.sum()), np.unique(result.sheet.queries[graded]).size
     weighted = " Weighted by 1 / inclusion probability." if result.sheet.weights is not None else ""
     return (
         f"{of}: LLMs against {result.reference}, who graded {pairs:,} pairs of {queries:,} queries. In brackets 95 % "
-        f"intervals, whole queries resampled 2,000 times, seed 0.{weighted}"
+        f"intervals, whole queries resampled {RESAMPLES:,} times, seed {SEED}.{weighted}"
     )
 
 

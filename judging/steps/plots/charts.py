@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -64,7 +64,7 @@ class Plot:
     bars: Sequence[Bar] = ()
     domain: tuple[float, float] = (0.0, 1.0)
     axis: str = ""
-    columns: Sequence[str] = field(default=("label", "value", "low", "high", "band_low", "band_high", "note"))
+    columns: Sequence[str] = ("label", "value", "low", "high", "band_low", "band_high", "note")
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:
@@ -90,22 +90,12 @@ def forest(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
     rows: list[dict[str, Any]] = [
         {
             "row": number,
-            **{
-                name: None if math.isnan(number) else number
-                for name, number in (
-                    ("value", mark.value),
-                    ("low", mark.low),
-                    ("high", mark.high),
-                    ("band_low", mark.band_low),
-                    ("band_high", mark.band_high),
-                )
-            },
+            **{name: _number(getattr(mark, name)) for name in ("value", "low", "high", "band_low", "band_high")},
+            "undefined": _("undefined") if math.isnan(mark.value) else "",
         }
         for number, mark in enumerate(plot.marks)
     ]
-    for row, mark in zip(rows, plot.marks, strict=True):
-        row["undefined"] = _("undefined") if math.isnan(mark.value) else ""
-    label_width = min(int(width * _LABEL_SHARE), 12 + max((7 * len(mark.label) for mark in plot.marks), default=0))
+    room = label_room([mark.label for mark in plot.marks], width, theme)
     low, high = plot.domain
     scale = alt.Scale(domain=[low, high], nice=False, clamp=True)
     x_axis = alt.Axis(
@@ -116,12 +106,7 @@ def forest(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
         title=None,
         axis=alt.Axis(
             labelExpr=f"{json.dumps([mark.label for mark in plot.marks])}[datum.value]",
-            labelLimit=label_width,
-            labelColor=theme.ink,
-            labelAlign="left",
-            labelPadding=label_width,
-            minExtent=label_width,
-            maxExtent=label_width,
+            **room,
         ),
     )
     base = alt.Chart(alt.InlineData(values=rows))
@@ -139,9 +124,7 @@ def forest(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
             x=alt.value(4), y=y, text=alt.Text("undefined:N")
         ),
     ]
-    chart = alt.layer(*layers).properties(
-        width=max(width - label_width - 24, 80), height=_ROW_HEIGHT * max(len(plot.marks), 1)
-    )
+    chart = alt.layer(*layers).properties(width=width_beside(room, width), height=_ROW_HEIGHT * max(len(plot.marks), 1))
     return finished(chart, theme)
 
 
@@ -187,6 +170,18 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def label_room(labels: Sequence[str], width: int, theme: Theme) -> dict[str, Any]:
+    """Options of an axis whose labels stand left of the plot, each from the same line on, and take what they need."""
+    room = min(int(width * _LABEL_SHARE), 12 + max((7 * len(label) for label in labels), default=0))
+    sizes = dict.fromkeys(("labelLimit", "labelPadding", "minExtent", "maxExtent"), room)
+    return {"labelColor": theme.ink, "labelAlign": "left", **sizes}
+
+
+def width_beside(room: Mapping[str, Any], width: int) -> int:
+    """Of the plot beside such labels."""
+    return max(width - int(room["maxExtent"]) - 24, 80)
 
 
 def finished(chart: Any, theme: Theme) -> dict[str, Any]:

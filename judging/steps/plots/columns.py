@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from judging.steps.plots.charts import Bar, Plot, finished
+from django.utils.translation import gettext as _
+
+from judging.steps.plots.charts import Bar, Plot, finished, label_room, width_beside
 from judging.steps.plots.theme import Theme
 
 _ROW_HEIGHT = 22
@@ -29,11 +31,8 @@ def bars(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
     labels = list(dict.fromkeys(bar.label for bar in plot.bars))
     series = list(dict.fromkeys(bar.series for bar in plot.bars))
     rows = [{"label": bar.label, "series": bar.series, "share": bar.share} for bar in plot.bars]
-    label_width = min(int(width * 0.42), 12 + max((7 * len(label) for label in labels), default=0))
-    axis = alt.Axis(
-        labelLimit=label_width, labelColor=theme.ink, labelAlign="left", labelPadding=label_width,
-        minExtent=label_width, maxExtent=label_width,
-    )  # fmt: skip
+    room = label_room(labels, width, theme)
+    axis = alt.Axis(**room)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("label:N", sort=labels, title=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
         yOffset=alt.YOffset("series:N", sort=series),
@@ -44,9 +43,8 @@ def bars(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
     )  # fmt: skip
     chart = base.mark_bar(stroke=theme.muted, strokeWidth=0.75).encode(color=_colour(series, theme))
     rows_in_all = len(labels) * len(series)
-    return finished(
-        chart.properties(width=max(width - label_width - 24, 80), height=max(_ROW_HEIGHT * rows_in_all, 60)), theme
-    )
+    height = max(_ROW_HEIGHT * rows_in_all, 60)
+    return finished(chart.properties(width=width_beside(room, width), height=height), theme)
 
 
 def histogram(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
@@ -66,7 +64,7 @@ def histogram(plot: Plot, theme: Theme, width: int) -> dict[str, Any]:
         .mark_bar(stroke=theme.muted, strokeWidth=0.5, binSpacing=0)
         .encode(
             x=x, x2="high:Q", order="order:O",
-            y=alt.Y("count:Q", stack=True, title="pairs", axis=alt.Axis(tickMinStep=1, format="d")),
+            y=alt.Y("count:Q", stack=True, title=_("pairs"), axis=alt.Axis(tickMinStep=1, format="d")),
             color=_colour(series, theme),
         )
     )  # fmt: skip

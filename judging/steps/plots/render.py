@@ -95,7 +95,7 @@ def _kept(form: str, plot: Plot, theme: str, size: str, render: Any) -> Any:
 
 
 # Raised when the charts are drawn otherwise.
-_VERSION = 2
+_VERSION = 3
 
 
 def _field(value: object) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
@@ -81,7 +81,7 @@ class Report:
     tests: Sequence[Test] = ()
     swapped: Sequence[tuple[Run, Run]] = ()
     no_evaluation: str = ""
-    measure: str = field(default=MEASURE)
+    measure: str = MEASURE
 
 
 def report_of(pool: Pool) -> Report:
