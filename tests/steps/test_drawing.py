@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from judging.errors import UserError
+from judging.measures.sampling import NO_LABEL
 from judging.models import Judgment
 from judging.steps.agree import agreement, sheet_of
 from judging.steps.drawing import ByUncertainty
@@ -51,6 +52,12 @@ def drawn(llm, *, budget=60, share=0.3, seed=0, name=None, **options):
     collection = Judgment.objects.filter(judge=llm).first().query.collection
     settings = PoolOptions(depth=12, seed=seed, uncertain=ByUncertainty(llm, budget, share), **options)
     return open_pool(collection=collection, runs=list(collection.runs.all()), name=name or f"s{seed}", options=settings)
+
+
+def test_pairs_that_the_llm_gave_no_label_count_as_the_mean_of_the_others(llm):
+    Judgment.objects.filter(judge=llm, document__docid__gte="d06").delete()
+    strata = Counter(drawn(llm, share=0.0).pairs.values_list("stratum", flat=True))
+    assert strata[NO_LABEL] in (30, 31)  # half of the pairs, half of the budget
 
 
 def test_the_budget_is_drawn_and_every_pair_keeps_its_stratum_and_its_chance(llm):

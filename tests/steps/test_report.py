@@ -82,6 +82,15 @@ def test_the_report_says_what_was_judged_by_whom_and_what_changed(judged):
     assert "- Unjudged 0.1.0" in markdown
 
 
+def test_runs_are_compared_under_the_augmented_qrels(judged):
+    report = report_of(judged)
+    scores = {row.run.name: (row.before[report.measure], row.after[report.measure]) for row in report.evaluation.runs}
+    (test,) = report.tests
+    before, after = (scores[test.first][at].mean - scores[test.second][at].mean for at in (0, 1))
+    assert test.difference.value == pytest.approx(after)
+    assert before != pytest.approx(after)
+
+
 def test_the_html_needs_nothing_beside_it_and_runs_nothing(judged):
     html = as_html(report_of(judged))
     assert html.count("data:image/svg+xml;base64,") == 4  # light and dark, wide and small
