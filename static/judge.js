@@ -28,6 +28,34 @@ document.addEventListener("click", (event) => {
   showMarks(shown);
 });
 
+// Guidelines open by themselves once, and once more when they have changed.
+function offerGuidelines() {
+  const sheet = document.getElementById("guidelines");
+  if (!sheet) return;
+  const [close, ...rest] = sheet.children;
+  const text = rest.map((part) => part.textContent).join("\n");
+  const key = `guidelines:${area().dataset.annotator}:${area().dataset.judge}`;
+  if (localStorage.getItem(key) === text) return;
+  localStorage.setItem(key, text);
+  sheet.showPopover();
+  close.focus();
+}
+
+// A press beside an open sheet closes it, and does nothing else: a grade behind it would be judged unread.
+let closesSheet = false;
+
+document.addEventListener("pointerdown", (event) => {
+  const sheet = document.querySelector("[popover]:popover-open");
+  closesSheet = sheet !== null && !sheet.contains(event.target) && !event.target.closest("[popovertarget]");
+}, { capture: true });
+
+document.addEventListener("click", (event) => {
+  if (!closesSheet) return;
+  closesSheet = false;
+  event.preventDefault();
+  event.stopPropagation();
+}, { capture: true });
+
 // --- The clock: time with the document, idle time cut out -----------------------------------------------------------
 
 let spent = 0;
@@ -78,3 +106,4 @@ document.addEventListener("submit", (event) => {
 
 remember();
 document.getElementById("go-on")?.focus({ preventScroll: true });
+offerGuidelines();

@@ -275,6 +275,10 @@ class BeirFolder:
         """The names of the qrels files, sorted."""
         return list(self._splits)
 
+    def label(self, split: str) -> str:
+        """What messages call the qrels of a split, whether there are any or not."""
+        return f"{QRELS}/{split}.tsv"
+
     def documents(self, *, progress: Progress | None = None, on_error: OnError = refuse) -> Iterator[Document]:
         with self.source.open(self._corpus) as stream:
             name = self.source.label(self._corpus)

@@ -14,18 +14,16 @@ from typing import IO, Any, Protocol
 
 from judging.errors import FileError, UserError
 from judging.formats import parquet_folder
-from judging.formats.beir import BeirFolder, read_documents, read_queries
+from judging.formats.beir import BeirFolder
 from judging.formats.check_report import FileReport, Problem, Report
 from judging.formats.collection import CollectionFiles, open_collection_files
 from judging.formats.encoding import Encoding, encoding_of
-from judging.formats.fields import Warn
 from judging.formats.judgments import read_all_judgments
 from judging.formats.kind import KINDS, is_parquet, is_zip, kind_of
 from judging.formats.lines import Progress, open_file
-from judging.formats.qrels import read_any_qrels
 from judging.formats.records import Document, JudgmentLine, Qrel, Query, RunLine
+from judging.formats.single_file import documents_of, qrels_of, queries_of
 from judging.formats.text import digest, is_empty
-from judging.formats.topics import read_topics
 from judging.formats.trec import read_run
 
 _COLLECTION = ("corpus.jsonl", "queries.jsonl", "qrels")
@@ -268,31 +266,13 @@ def _disagreements(ranking: list[RunLine]) -> int:
     return sum(one is not other for one, other in zip(by_score, by_rank, strict=True))
 
 
-def _documents_of(path: Path) -> Callable[..., Iterable[Document]]:
-    if is_parquet(path):
-        return lambda **how: parquet_folder.read_documents([path], **how)
-    return lambda **how: read_documents(path, **how)
-
-
-def _queries_of(path: Path) -> Callable[..., Iterable[Query]]:
-    if is_parquet(path):
-        return lambda **how: parquet_folder.read_queries([path], **how)
-    return lambda **how: read_queries(path, **how)
-
-
-def _qrels_of(path: Path, warn: Warn) -> Callable[..., Iterable[Qrel]]:
-    if is_parquet(path):
-        return lambda **how: parquet_folder.read_qrels([path], warn=warn, **how)
-    return lambda **how: read_any_qrels(path, warn=warn, **how)
-
-
 _LOOKS: dict[str, Callable[[_Check, FileReport, Path, _Ids], None]] = {
-    "corpus": lambda checked, file, path, ids: _look_at_documents(checked, file, _documents_of(path), [ids]),
-    "queries": lambda checked, file, path, ids: _look_at_queries(checked, file, _queries_of(path), [ids]),
-    "topics": lambda checked, file, path, ids: _look_at_queries(
-        checked, file, lambda **how: read_topics(path, **how), [ids]
+    "corpus": lambda checked, file, path, ids: _look_at_documents(checked, file, partial(documents_of, path), [ids]),
+    "queries": lambda checked, file, path, ids: _look_at_queries(checked, file, partial(queries_of, path), [ids]),
+    "topics": lambda checked, file, path, ids: _look_at_queries(checked, file, partial(queries_of, path), [ids]),
+    "qrels": lambda checked, file, path, ids: _look_at_qrels(
+        checked, file, ids, partial(qrels_of, path, warn=file.warnings.append)
     ),
-    "qrels": lambda checked, file, path, ids: _look_at_qrels(checked, file, ids, _qrels_of(path, file.warnings.append)),
     "run": _look_at_run,
     "judgments": _look_at_judgments,
 }

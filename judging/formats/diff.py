@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from judging.formats.fields import Warn
-from judging.formats.lines import File
-from judging.formats.qrels import read_any_qrels
 from judging.formats.records import Qrel
+from judging.formats.single_file import qrels_of
 
 
 @dataclass(slots=True)
@@ -67,6 +67,6 @@ def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     return grades
 
 
-def diff_qrels_files(before: File, after: File, *, warn: Warn) -> QrelsDiff:
-    """The same of two files, each BEIR TSV or TREC qrels. FileError for a bad line in either."""
-    return diff_qrels(read_any_qrels(before, warn=warn), read_any_qrels(after, warn=warn))
+def diff_qrels_files(before: Path, after: Path, *, warn: Warn) -> QrelsDiff:
+    """The same of two files of any form. FileError for a bad line in either."""
+    return diff_qrels(qrels_of(before, warn=warn), qrels_of(after, warn=warn))

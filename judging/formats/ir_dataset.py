@@ -43,6 +43,10 @@ class IrDataset:
     def splits(self) -> list[str]:
         return [self.identifier.rpartition("/")[2]]
 
+    def label(self, split: str) -> str:
+        """What messages call the qrels of a split."""
+        return f"split {split}"
+
     def documents(self, *, progress: Progress | None = None, on_error: OnError = refuse) -> Iterator[Document]:  # noqa: ARG002
         """``progress`` hears nothing: bytes are not told."""
         yield from _unique(self._records("docs"), "doc_id", self._label("documents"), _document, on_error)

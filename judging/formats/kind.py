@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judging.errors import FileError
 from judging.formats.fields import json_object, shown
-from judging.formats.lines import COMPRESSIONS, open_file, read_raw_lines
+from judging.formats.lines import open_file, plain_name, read_raw_lines
 from judging.formats.parquet import column_names
 
 KINDS = ("corpus", "queries", "topics", "qrels", "run", "judgments")
@@ -15,9 +15,7 @@ KINDS = ("corpus", "queries", "topics", "qrels", "run", "judgments")
 
 def kind_of(path: Path) -> str:
     """One of ``KINDS``; FileError where the file is none of them. Of an empty file, its name alone decides."""
-    name = path.name.lower()
-    for suffix in COMPRESSIONS[1:]:
-        name = name.removesuffix(suffix)
+    name = plain_name(path).lower()
     if is_parquet(path):
         return _of_keys(set(column_names(path)), name, str(path))
     if name.endswith(".csv"):

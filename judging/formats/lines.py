@@ -62,6 +62,12 @@ def name_of(file: File, name: str | None = None) -> str:
     return str(file) if isinstance(file, str | PurePath) else str(getattr(file, "name", "<stream>"))
 
 
+def plain_name(path: PurePath) -> str:
+    """The file's name without the ending of a compression."""
+    suffix = next((suffix for suffix in COMPRESSIONS if suffix and path.name.lower().endswith(suffix)), "")
+    return path.name[: len(path.name) - len(suffix)]
+
+
 @contextmanager
 def open_file(path: str | PurePath) -> Iterator[IO[bytes]]:
     """The file at ``path``, open for reading its bytes. FileError where it is missing, a folder or out of reach."""

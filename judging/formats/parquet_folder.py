@@ -62,6 +62,10 @@ class ParquetFolder:
         """The splits of the qrels, sorted."""
         return sorted(self._splits)
 
+    def label(self, split: str) -> str:
+        """What messages call the qrels of a split."""
+        return f"split {split}"
+
     def documents(self, *, progress: Progress | None = None, on_error: OnError = refuse) -> Iterator[Document]:
         return read_documents(self._corpus, progress=progress, on_error=on_error)
 

@@ -15,7 +15,7 @@ class DiffReport:
 
 
 def diff_files(*, before: Path, after: Path) -> DiffReport:
-    """What must be done to ``before`` to have ``after``; each is BEIR TSV or TREC qrels.
+    """What must be done to ``before`` to have ``after``; each is BEIR TSV, TREC qrels or Parquet.
 
     Raises: FileError for a bad line in either.
     """

@@ -14,11 +14,11 @@ from django.db import models, transaction
 
 from judging.errors import UserError
 from judging.formats import records
-from judging.formats.beir import BeirFolder
 from judging.formats.collection import CollectionFiles, open_collection_files
 from judging.formats.ir_dataset import IrDataset
 from judging.formats.scale import Scale, default_scale
 from judging.formats.text import digest, is_empty
+from judging.formats.trec_files import TrecFiles
 from judging.models import Collection, Document, Judge, Judgment, Outcome, Query
 from judging.models.bulk import insert_rows
 from judging.steps import lookup
@@ -69,6 +69,17 @@ def import_beir(*, path: Path, **options: Unpack[ImportOptions]) -> ImportReport
     Raises: UserError where there is neither at ``path``; else as ``import_collection``.
     """
     return import_collection(files=open_collection_files(path), **options)
+
+
+def import_trec(
+    *, corpus: Path, topics: Path, qrels: Sequence[Path] = (), **options: Unpack[ImportOptions]
+) -> ImportReport:
+    """``import_collection`` of files of their own: documents, topics, and any number of qrels files, all of them taken.
+
+    Raises: UserError where two qrels files have one name; else as ``import_collection``.
+    """
+    files = TrecFiles(corpus, topics, qrels)
+    return import_collection(files=files, **(options | {"splits": files.splits()}))
 
 
 def import_ir_dataset(*, identifier: str, **options: Unpack[ImportOptions]) -> ImportReport:
@@ -158,14 +169,10 @@ def _choose_splits(files: CollectionFiles, wanted: Sequence[str]) -> list[str]:
         for split in wanted:
             if split not in available:
                 raise UserError(
-                    f"{files.name} has no {_label(files, split)}. Its splits: {', '.join(available) or 'none at all'}."
+                    f"{files.name} has no {files.label(split)}. Its splits: {', '.join(available) or 'none at all'}."
                 )
         return list(dict.fromkeys(wanted))
     return ["test"] if "test" in available else list(available)
-
-
-def _label(files: CollectionFiles, split: str) -> str:
-    return f"qrels/{split}.tsv" if isinstance(files, BeirFolder) else f"split {split}"
 
 
 def _scale(grades: Counter[int], scale: Scale | None, relevant_from: int | None) -> Scale:
@@ -186,7 +193,7 @@ def _refuse_conflicts(files: CollectionFiles, qrels: dict[str, list[records.Qrel
         return
     seen: dict[tuple[str, str], tuple[int, str]] = {}
     for split, rows in qrels.items():
-        label = _label(files, split)
+        label = files.label(split)
         for row in rows:
             grade, where = seen.setdefault((row.query, row.document), (row.grade, f"{label}:{row.line}"))
             if grade != row.grade:

@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 
 from judging.formats.scale import Scale
 from judging.measures.intervals import Interval
+from judging.steps.agreement.tables import LEAST_P
 from judging.views.words import in_language
 
 register = template.Library()
@@ -52,6 +53,12 @@ def signed(value: float, digits: int = 3) -> str:
     """``0.02`` → ``+.020``: a difference, whose direction is half of what it says."""
     text = decimal(value, digits)
     return f"+{text}" if value > 0 and float(f"{value:.{digits}f}") else text
+
+
+@register.filter
+def p_value(p: float) -> str:
+    """``.0312``; ``< .0001`` for what would be read as none at all."""
+    return f"< {decimal(LEAST_P, 4)}" if p < LEAST_P else decimal(p, 4)
 
 
 @register.filter

@@ -15,6 +15,12 @@ from judging.steps.people import invite
 WIDE, PHONE = (1280, 840), (360, 740)
 
 
+def open_desk(page: Page, pool: Pool) -> None:
+    """The judging page, without the guidelines, which open by themselves the first time."""
+    page.goto(reverse("judge", args=[pool.slug]))
+    page.keyboard.press("Escape")
+
+
 # A browser that is signed in is sent on from here.
 _ELSEWHERE = {"login", "logout", "set_language"}
 

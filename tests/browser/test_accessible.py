@@ -16,7 +16,7 @@ from judging.models import Judge, Pool
 from judging.steps import jobs, serve
 from judging.steps.judgments import Said
 from judging.steps.prefill_options import LlmOptions
-from tests.browser.pages import PHONE, WIDE, Window, addresses
+from tests.browser.pages import PHONE, WIDE, Window, addresses, open_desk
 from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool, make_run
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser")]
@@ -78,7 +78,7 @@ def window(browser, live_server, lead) -> Iterator[Window]:
 
 @pytest.fixture
 def judging(window, pool) -> Page:
-    window.page.goto(reverse("judge", args=[pool.slug]))
+    open_desk(window.page, pool)
     return window.page
 
 

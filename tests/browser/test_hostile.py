@@ -14,7 +14,7 @@ from judging.formats.scale import Grade, Scale
 from judging.models import Judge, Judgment, Pool, Run
 from judging.steps import serve
 from judging.steps.judgments import Said
-from tests.browser.pages import PHONE, WIDE, Window, addresses
+from tests.browser.pages import PHONE, WIDE, Window, addresses, open_desk
 from tests.browser.payloads import MARKDOWN, ODD_TEXT, PAYLOADS, RUN, packed
 from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool, make_run
 
@@ -161,7 +161,7 @@ def test_the_admin_runs_and_loads_nothing(window, pool):
 def test_what_is_read_is_what_is_stored(window, pool):
     """Each paragraph, the title, the query and its narrative, to the last character, folded or not."""
     page = window.page
-    page.goto(reverse("judge", args=[pool.slug]))
+    open_desk(page, pool)
     for _ in range(3):
         pair = _pair_on(page, pool)
         paragraphs = pair.document.text.split("\n\n")
@@ -206,7 +206,7 @@ def test_a_comment_comes_back_as_it_was_typed_and_half_characters_become_the_rep
         [*PAYLOADS[:60], ODD_TEXT["emoji"], ODD_TEXT["combining piles"], ODD_TEXT["right-to-left text"]]
     )
     page = window.page
-    page.goto(reverse("judge", args=[pool.slug]))
+    open_desk(page, pool)
     page.locator("[data-key=c]").click()
     page.get_by_label("Your comment").last.fill(comment[:3_900])
     _answer(page, 1)

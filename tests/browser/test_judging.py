@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from judging.models import Judgment, JudgmentEvent
+from tests.browser.pages import open_desk
 from tests.factories import make_collection, make_judgment, make_llm, make_person, make_pool, make_run
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser")]
@@ -28,7 +29,7 @@ def pool():
 def judging(pool, new_page):
     make_person("ann")
     page = new_page("ann")
-    page.goto(f"/pools/{pool.slug}/judge/")
+    open_desk(page, pool)
     return page
 
 
@@ -156,6 +157,39 @@ def test_the_known_document_the_guidelines_and_the_keys_open_and_close(judging):
     assert len(answers()) == 1
 
 
+def test_guidelines_open_by_themselves_once_and_again_when_they_have_changed(pool, new_page):
+    make_person("ann")
+    page = new_page("ann")
+    guidelines = page.get_by_role("heading", name="How")
+    page.goto(f"/pools/{pool.slug}/judge/")
+    expect(guidelines).to_be_visible()
+    expect(page.locator("#guidelines button")).to_be_focused()
+    page.keyboard.press("1")  # nothing is judged unread
+    page.keyboard.press("Enter")
+    expect(guidelines).to_be_hidden()
+    page.reload()
+    expect(page.locator("article.document")).to_be_visible()
+    expect(guidelines).to_be_hidden()
+    pool.guidelines += "\n\nThen read it again."
+    pool.save()
+    page.reload()
+    expect(page.get_by_text("Then read it again.")).to_be_visible()
+    assert answers() == []
+
+
+def test_a_press_beside_open_guidelines_closes_them_and_judges_nothing(judging):
+    judging.keyboard.press("g")
+    judging.locator("button.grade").first.click()
+    expect(judging.get_by_role("heading", name="How")).to_be_hidden()
+    assert answers() == []
+    with judging.expect_response(lambda response: "/judge/" in response.url):
+        judging.locator("button.grade").first.click()
+    assert len(answers()) == 1
+    for shown in (1, 0):
+        judging.get_by_role("button", name="Guidelines").click()
+        expect(judging.get_by_role("heading", name="How")).to_be_visible(visible=bool(shown))
+
+
 def test_marks_can_be_put_out(judging):
     def colour() -> str:
         return judging.locator("article mark").first.evaluate("mark => getComputedStyle(mark).backgroundColor")
@@ -184,7 +218,7 @@ def test_two_people_judge_at_once_and_nothing_is_judged_twice(pool, new_page):
     make_person("bob")
     pages = [new_page("ann"), new_page("bob")]
     for page in pages:
-        page.goto(f"/pools/{pool.slug}/judge/")
+        open_desk(page, pool)
     for _ in range(3):
         for page in pages:
             if page.locator("form.pair").count():
@@ -195,7 +229,7 @@ def test_two_people_judge_at_once_and_nothing_is_judged_twice(pool, new_page):
 def test_on_a_phone_by_touch(pool, new_page):
     make_person("ann")
     page = new_page("ann", viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
-    page.goto(f"/pools/{pool.slug}/judge/")
+    open_desk(page, pool)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     for button in page.locator("button.grade").all():
         assert button.bounding_box()["height"] >= 44
@@ -223,7 +257,7 @@ def test_an_llm_label_leaves_no_trace_before_the_answer(pool, new_page):
     page = new_page("ann")
     bodies: list[str] = []
     page.on("response", lambda response: bodies.append(str(response.headers)) if "/judge/" in response.url else None)
-    page.goto(f"/pools/{pool.slug}/judge/")
+    open_desk(page, pool)
     press(page, "1")
     seen = page.content() + "".join(bodies)
     assert "Oracle-7B" not in seen

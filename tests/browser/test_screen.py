@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from judging.formats.scale import Grade, Scale, default_scale
 from judging.models import TrainingAnswer, TrainingPair
+from tests.browser.pages import open_desk
 from tests.factories import make_collection, make_person, make_pool, make_run
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser")]
@@ -29,7 +30,7 @@ def pool():
 def open_judging(new_page, pool, **options):
     make_person("ann")
     page = new_page("ann", **options)
-    page.goto(f"/pools/{pool.slug}/judge/")
+    open_desk(page, pool)
     return page
 
 

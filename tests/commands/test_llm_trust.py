@@ -95,7 +95,7 @@ def test_the_gullibility_of_a_model_is_told_with_its_control(run, refused, tmp_p
     said = run("llm_gullibility", *named, "--pairs", "4", "--seed", "3")
     probe = GullibilityProbe.objects.get()
     assert (probe.seed, probe.wanted, len(probe.rows)) == (3, 4, 4)
-    for words in ("asked again", "with the query's words:", "with other words:", "Wilson", "McNemar's exact p ="):
+    for words in ("asked again", "with the query's words:", "with other words:", "Wilson", "McNemar's exact p "):
         assert words in said
     told = json.loads(run("llm_gullibility", *named, "--pairs", "4", "--seed", "3", "--json"))
     assert (told["pairs"], told["seed"], told["way"]) == (4, 3, "start")

@@ -3,6 +3,7 @@ from hypothesis import strategies as st
 
 from judging.formats.diff import QrelsDiff, QueryDiff, diff_qrels, diff_qrels_files
 from judging.formats.records import Qrel
+from tests.formats.test_parquet_folder import shard
 
 GRADES = st.dictionaries(st.tuples(st.sampled_from("pqr"), st.sampled_from("abcde")), st.integers(-1, 2))
 
@@ -32,6 +33,8 @@ def test_the_form_and_order_of_the_files_do_not_matter(tmp_path):
     after.write_text("r 0 d 0\nq 0 d 1.0\n")
     diff = diff_qrels_files(before, after, warn=[].append)
     assert diff == QrelsDiff([], unchanged=2)
+    table = shard(tmp_path / "c.parquet", **{"query-id": ["q", "r"], "corpus-id": ["d", "d"], "score": [1, 0]})
+    assert diff_qrels_files(before, table, warn=[].append) == QrelsDiff([], unchanged=2)
 
 
 @given(GRADES, GRADES)

@@ -1,4 +1,4 @@
-"""Colours of both themes, computed from the style sheet: text has 4.5 to 1 on whatever it stands, signs have 3 to 1."""
+"""Colours of both themes, from the style sheets: text has 4.5 to 1 on whatever it stands, signs have 3 to 1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import re
 import pytest
 from django.conf import settings
 
-CSS = (settings.BASE_DIR / "static" / "unjudged.css").read_text(encoding="utf-8")
+CSS = "\n".join(
+    (settings.BASE_DIR / "static" / f"{name}.css").read_text(encoding="utf-8") for name in ("unjudged", "judging")
+)
 
 # Which text stands on which ground.
 TEXT = {

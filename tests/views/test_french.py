@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import translation
 
 from judging.formats.scale import default_scale
-from judging.templatetags.figures import decimal, percent, signed
+from judging.templatetags.figures import decimal, p_value, percent, signed
 from judging.views.words import REASONS, in_language
 from tests.browser.pages import addresses
 from tests.services import ServiceMissingError, skip_or_fail
@@ -200,8 +200,10 @@ def test_figures_follow_the_language():
         assert [decimal(0.8123), decimal(-0.02), decimal(1.0, 1), signed(0.02)] == ["0,812", "−0,020", "1,0", "+0,020"]
         assert percent(0.576) == "58\u00a0%"
         assert decimal(float("nan")) == "indéfini"
+        assert [p_value(0.0312), p_value(0.00001)] == ["0,0312", "< 0,0001"]
     with translation.override("en"):
         assert [decimal(0.8123), percent(0.576)] == [".812", "58 %"]
+        assert [p_value(0.0312), p_value(0.0001), p_value(0.00001)] == [".0312", ".0001", "< .0001"]
 
 
 def test_one_and_none_are_singular_in_french():

@@ -9,7 +9,7 @@ from judging.steps.diff import diff_files
 
 
 class Command(StepCommand):
-    help = "What changed between two qrels files (BEIR TSV or TREC): added, removed and regraded pairs, by query."
+    help = "Two qrels files (BEIR TSV, TREC or Parquet) compared: pairs added, removed and regraded, by query."
     example = "diff_qrels qrels/test.tsv nfcorpus-augmented/qrels/augmented.tsv"
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from judging.management.base import StepCommand, at_least_1, between, count
 from judging.management.llm import add_llm, add_server, llm_options
 from judging.models import GullibilityProbe
 from judging.steps import lookup
+from judging.steps.agreement.tables import p_value
 from judging.steps.gullibility import PAIRS, ProbeOptions, probe
 from judging.steps.quality.gullible import Gullible, gullible
 from judging.steps.quality.tables import gullible_json
@@ -61,7 +62,7 @@ class Command(StepCommand):
             f"  turn relevant with other words:       {found.control_flips:,} of {found.pairs:,} = "
             f"{found.control.value:.1%} (95 % interval, Wilson {between(found.control.interval)})",
             f"  by the query's words alone {found.only_stuffed:,}, by other words alone {found.only_control:,}: "
-            f"McNemar's exact p = {found.p:.4f}",
+            f"McNemar's exact p {p_value(found.p)}",
         )
         if found.unread:
             self.say(f"  {found.unread:,} were not graded both times; what failed is asked again by the same command")

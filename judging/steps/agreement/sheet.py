@@ -130,7 +130,7 @@ class Sheet:
     def llm(self, pk: int) -> Answers:
         found = next((answers for answers in self.llms if answers.judge.pk == pk), None)
         if found is None:
-            raise UserError(_("This LLM has judged none of the pairs."))
+            raise UserError(_("This LLM has judged none of the pairs. Have it judge them first: prefill_llm."))
         return found
 
     def answers_of(self, pk: int) -> Answers:

@@ -15,6 +15,9 @@ from judging.steps.agree import Agreement
 
 Row = list[str]
 
+# Four digits would say .0000 of less, and a test of 10,000 resamples cannot find less.
+LEAST_P = 0.0001
+
 
 def columns(grades: Sequence[int], relevant_from: int) -> list[tuple[str, str, int | None]]:
     """(heading, coefficient, threshold) of each column; threshold None is the whole scale, the own one comes first."""
@@ -81,6 +84,11 @@ def short(value: float, digits: int = 3) -> str:
         return "undefined"
     sign = "-" if value < 0 and float(f"{value:.{digits}f}") else ""
     return sign + (f"{abs(value):.{digits}f}".removeprefix("0") if abs(value) < 1 else f"{abs(value):.{digits}f}")
+
+
+def p_value(p: float) -> str:
+    """``.0312``; ``< .0001`` for what would be read as none at all."""
+    return f"< {short(LEAST_P, 4)}" if p < LEAST_P else short(p, 4)
 
 
 def halves(grades: Sequence[int], at: int) -> str:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from judging.engines.llm import family_of
 from judging.measures.intervals import Estimate
 from judging.models import Judge, Pool, Run
-from judging.steps.agreement.tables import short
+from judging.steps.agreement.tables import p_value, short
 from judging.steps.language import word_in_language
 from judging.steps.quality.counts import GradeCount
 from judging.steps.quality.gullible import Gullible
@@ -118,7 +118,7 @@ def gullibility(judge: Judge, probes: Sequence[Gullible]) -> Iterator[Alarm]:
             "flips": found.flips,
             "pairs": found.pairs,
             "control": found.control_flips,
-            "p": "< .0001" if found.p < 0.0001 else f"= {short(found.p, 4)}",
+            "p": p_value(found.p),
         },
     )
 

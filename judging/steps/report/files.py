@@ -15,7 +15,7 @@ from judging.measures.intervals import Estimate
 from judging.steps.agreement import evidence, tables
 from judging.steps.agreement.compare import CROSS_FITTED
 from judging.steps.agreement.figures import Scales
-from judging.steps.agreement.tables import short
+from judging.steps.agreement.tables import p_value, short
 from judging.steps.evaluate import Score
 from judging.steps.plots import Plot, as_svg
 from judging.steps.report.content import Report
@@ -163,7 +163,8 @@ def _evaluation(report: Report) -> list[str]:
     parts.append(f"Kendall's tau between the two orders: {short(compared.tau[name])}. {_places(report)}")
     if report.tests:
         tests = [
-            f"| {test.first} − {test.second} | {test.difference.value:+.3f} | {test.p:.4f} |" for test in report.tests
+            f"| {test.first} − {test.second} | {test.difference.value:+.3f} | {p_value(test.p)} |"
+            for test in report.tests
         ]
         heading = "| runs, under the augmented qrels | difference | p, Holm-corrected |"
         parts.append("\n".join([heading, "| --- | ---: | ---: |", *tests]))
