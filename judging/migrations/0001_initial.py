@@ -134,7 +134,7 @@ class Migration(migrations.Migration):
                 ('leased_until', models.DateTimeField(blank=True, null=True, verbose_name='leased until')),
                 ('slot', models.PositiveSmallIntegerField()),
                 ('answered_at', models.DateTimeField(blank=True, null=True)),
-                ('annotator', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='judging.judge')),
+                ('annotator', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='judging.judge')),
                 ('pair', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='judging.pair')),
             ],
             options={
@@ -426,6 +426,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='judgmentevent',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('grade__isnull', False), ('outcome', 'graded')), models.Q(models.Q(('outcome', 'graded'), _negated=True), ('grade__isnull', True)), _connector='OR'), name='event_grade_iff_graded'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(fields=['annotator', '-answered_at', '-id'], name='assignment_latest'),
         ),
         migrations.AddConstraint(
             model_name='assignment',

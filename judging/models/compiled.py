@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models.query import get_related_populators
 from django.db.models.sql import UpdateQuery
 
@@ -123,26 +123,11 @@ class Statement:
 
 
 def run(sql: str, params: Sequence[Any]) -> Any:
-    """The cursor that has run it. The values stay beside the SQL, so that PostgreSQL plans it once a connection.
-
-    Django's own cursors write them into it; ``prepare_threshold`` in the settings has no effect there.
-    """
-    cursor = _cursor()
+    """The cursor that has run it; where the database can, the values stay beside the SQL (``annotator/postgresql``)."""
+    database: Any = connections[DEFAULT_DB_ALIAS]
+    cursor = getattr(database, "bound_cursor", database.cursor)()
     cursor.execute(sql, params)
     return cursor
-
-
-def _cursor() -> Any:
-    if connection.vendor != "postgresql":
-        return connection.cursor()
-    # Imported here: who keeps rows in SQLite need not have the library of PostgreSQL loaded.
-    from django.db.backends.postgresql.base import ServerBindingCursor
-
-    database: Any = connection
-    make_cursor: Any = ServerBindingCursor
-    database.close_if_health_check_failed()
-    database.ensure_connection()
-    return database._prepare_cursor(make_cursor(database.connection))
 
 
 def _passed(value: Any) -> Any:

@@ -141,7 +141,9 @@ class Assignment(Leased):
 
     pair = models.ForeignKey(Pair, models.CASCADE, related_name="assignments", db_index=False)
     slot = models.PositiveSmallIntegerField()
-    annotator = models.ForeignKey(Judge, models.CASCADE, null=True, blank=True, related_name="assignments")
+    annotator = models.ForeignKey(
+        Judge, models.CASCADE, null=True, blank=True, related_name="assignments", db_index=False
+    )
     answered_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -156,6 +158,8 @@ class Assignment(Leased):
                 name="assignment_state",
             ),
         ]
+        # What a person answered last is found without looking through all that they answered.
+        indexes = [models.Index(fields=["annotator", "-answered_at", "-id"], name="assignment_latest")]
 
     def __str__(self) -> str:
         return f"{self.pair_id}/{self.slot}: {self.state}"

@@ -27,11 +27,13 @@ def tasks_of(pool: Pool, judge: Judge) -> LeaseQuerySet[PrefillTask]:
 def queue(*, pool: Pool, judge: Judge, retry_failed: bool = False) -> int:
     """Make a task of each pair that has none for this judge; how many. Pairs that it judged elsewhere are done.
 
+    Tasks of pairs whose query or document has left the corpus since they were queued are dropped.
     ``retry_failed`` frees the pairs that were kept as failed.
     """
     # Workers that start together make the tasks one after another, not twice.
     Judge.objects.select_for_update().get(pk=judge.pk)
     tasks = tasks_of(pool, judge)
+    tasks.filter(state=LeaseState.FREE).exclude(pair__in=pool.pairs.readable()).delete()
     judged = set(Judgment.objects.of(pool.collection).filter(judge=judge).values_list("query", "document"))
     known = set(tasks.values_list("pair", flat=True))
     pairs = pool.pairs.readable().values_list("pk", "query", "document")

@@ -95,8 +95,7 @@ def progress(*, pool: Pool, annotator: Judge, beyond: int | None = None) -> Prog
 
 def _open(pool: Pool, annotator: Judge) -> tuple[int, int]:
     """How many pairs the person could still be asked, and how many more are left to others as copies."""
-    (not_mine,) = _not_mine_count.first(pool=pool.pk, annotator=annotator.pk) or (0,)
-    (copies,) = _copies_count.first(pool=pool.pk, annotator=annotator.pk) or (0,)
+    not_mine, copies = _not_mine_counts.first(pool=pool.pk, annotator=annotator.pk) or (0, 0)
     return not_mine - copies, copies
 
 
@@ -108,18 +107,22 @@ def _not_mine(pool: int, annotator: int) -> QuerySet[Pair]:
     return pairs.exclude(pk__in=mine.values("pair"))
 
 
-def _count(pairs: QuerySet[Pair]) -> QuerySet[Pair, tuple[int]]:
-    return pairs.order_by().values("pool").annotate(pairs=Count("pk")).values_list("pairs")
-
-
-_not_mine_count = Compiled(lambda pool, annotator: _count(_not_mine(pool, annotator)))
-
-# Texts are compared for the queries that the person knows, not for all of the pool.
-_copies_count = Compiled(
-    lambda pool, annotator: _count(
+# Of all of them, and of those that are copies of what the person has judged. Texts are compared for the queries that
+# they know, not for all of the pool.
+_not_mine_counts = Compiled(
+    lambda pool, annotator: (
         _not_mine(pool, annotator)
-        .filter(query__in=Judgment.objects.filter(judge=annotator).values("query"))
-        .filter(has_judged_text(annotator))
+        .order_by()
+        .values("pool")
+        .annotate(
+            pairs=Count("pk"),
+            copies=Count(
+                "pk",
+                filter=Q(query__in=Judgment.objects.filter(judge=annotator).values("query"))
+                & Q(has_judged_text(annotator)),
+            ),
+        )
+        .values_list("pairs", "copies")
     )
 )
 

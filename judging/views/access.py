@@ -63,13 +63,18 @@ def mistakes_shown_at(page: str) -> Callable[[View], View]:
     return decorate
 
 
+def pool_at(slug: str) -> Pool:
+    """The pool of that short name, with its collection, whoever may judge in it; Http404 where there is none."""
+    return get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+
+
 def pool_of(annotator: Judge, slug: str) -> Pool:
     """The pool of that short name, with its collection.
 
     Raises: Http404; PermissionDenied, which says so, where the pool has people of its own and this is none of them.
     """
     found = Pool.objects.open_to(annotator).select_related("collection").filter(slug=slug).first()
-    return found or refuse_stranger(get_object_or_404(Pool, slug=slug))
+    return found or refuse_stranger(pool_at(slug))
 
 
 def refuse_stranger(pool: Pool) -> NoReturn:

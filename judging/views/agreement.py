@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from judging.errors import UserError
-from judging.models import Collection, Judge, Pool
+from judging.models import Collection, Judge
 from judging.steps.agree import sheet_of
 from judging.steps.agreement import cells, figures
 from judging.steps.agreement.breakdown import WAYS
@@ -29,7 +29,7 @@ from judging.steps.probes import agreement_with_themselves
 from judging.steps.report import as_html as report_as_html
 from judging.steps.report import as_markdown as report_as_markdown
 from judging.steps.report import report_of
-from judging.views.access import Request, mistakes_shown_at, redirect_of, staff_only
+from judging.views.access import Request, mistakes_shown_at, pool_at, redirect_of, staff_only
 from judging.views.answers import number_in
 from judging.views.plots import ShownPlot, plot_response, shown_plot
 from judging.views.words import in_language
@@ -68,9 +68,7 @@ def _choice(request: Request, slug: str, of: str) -> Choice:
     one = _number(request, "reference")
     try:
         look = Look(
-            get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
-            if of == "pool"
-            else get_object_or_404(Collection, slug=slug),
+            pool_at(slug) if of == "pool" else get_object_or_404(Collection, slug=slug),
             reference=reference if reference in {"people", "qrels"} else one,
             clip="clip" in wanted,
             judge=number,
@@ -225,7 +223,7 @@ def _number(request: Request, name: str) -> int | None:
 @staff_only
 def found(request: Request, slug: str) -> HttpResponse:
     """Per query the known positive beside the documents newly found relevant."""
-    pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    pool = pool_at(slug)
     sheet = sheet_of(pool=pool)
     page = Paginator(queries_with_found(sheet), _QUERIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -242,7 +240,7 @@ def found(request: Request, slug: str) -> HttpResponse:
 @never_cache
 @staff_only
 def found_file(_request: Request, slug: str, form: str) -> HttpResponse:
-    pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    pool = pool_at(slug)
     make, content_type = {
         "json": (as_json, "application/json"),
         "md": (as_markdown, "text/markdown; charset=utf-8"),
@@ -258,7 +256,7 @@ def found_file(_request: Request, slug: str, form: str) -> HttpResponse:
 @mistakes_shown_at("agreement")
 def report(request: Request, slug: str) -> HttpResponse:
     """The report as one file to keep; ``?form=md`` in Markdown."""
-    pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    pool = pool_at(slug)
     content = report_of(pool)
     if request.GET.get("form") == "md":
         return _download(report_as_markdown(content), "text/markdown; charset=utf-8", f"{slug}-report.md")

@@ -16,7 +16,7 @@ from judging.steps import probes, reveal, serve, standing, training, turn
 from judging.steps.lookup import judge_of, pair_to_judge
 from judging.steps.pools import judged_by
 from judging.steps.turn import Turn
-from judging.views.access import Request, pool_of, redirect_of, refuse_stranger
+from judging.views.access import Request, pool_at, pool_of, redirect_of, refuse_stranger
 from judging.views.answers import key_in, number_in, said_in
 from judging.views.judging_page import Shown, is_own, page, unsaved_of, url_of, word_of
 
@@ -124,7 +124,7 @@ def skip(request: Request, slug: str, pair_id: int) -> HttpResponse:
 @require_POST
 def heartbeat(request: Request, slug: str) -> HttpResponse:
     """An open page says that its reader is still there, and which pair it shows."""
-    pool = get_object_or_404(Pool, slug=slug)
+    pool = pool_at(slug)
     serve.keep(pool=pool, annotator=judge_of(request.user), shown=number_in(request.POST.get("shown", "")))
     return HttpResponse(status=204)
 
@@ -132,7 +132,7 @@ def heartbeat(request: Request, slug: str) -> HttpResponse:
 @require_POST
 def leave(request: Request, slug: str) -> HttpResponse:
     """Give back what is held: at once by the button, soon where a page says that it was closed."""
-    pool, annotator = get_object_or_404(Pool, slug=slug), judge_of(request.user)
+    pool, annotator = pool_at(slug), judge_of(request.user)
     if "closed" in request.POST:
         serve.release_soon(pool=pool, annotator=annotator)
         return HttpResponse(status=204)

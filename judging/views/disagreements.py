@@ -22,7 +22,7 @@ from judging.steps.disagreements import LLM, OPEN, PEOPLE, SETTLED, Choice, Disa
 from judging.steps.disagreements import disagreements as differing
 from judging.steps.known import known_documents
 from judging.steps.reading import reading
-from judging.views.access import Request, redirect_of, staff_only
+from judging.views.access import Request, pool_at, redirect_of, staff_only
 from judging.views.answers import number_in, said_in
 from judging.views.words import in_language
 
@@ -34,7 +34,7 @@ PAIRS_A_PAGE = 25
 @staff_only
 def disagreements(request: Request, slug: str) -> HttpResponse:
     """The pairs on which judges differ, the most surprising first."""
-    pool = _pool(slug)
+    pool = pool_at(slug)
     choice = _choice(request)
     everything = differing(pool=pool, choice=replace(choice, state=""))
     rows = [one for one in everything if one.settled == (choice.state == SETTLED)]
@@ -82,7 +82,7 @@ def _with_texts(shown: list[Disagreement]) -> list[Row]:
 @staff_only
 def adjudication(request: Request, slug: str) -> HttpResponse:
     """The pair that ``?pair=`` names, or the one after ``?after=``, or the most surprising one."""
-    pool = _pool(slug)
+    pool = pool_at(slug)
     pair = None
     if (number := number_in(request.GET.get("pair", ""))) is not None:
         pair = get_object_or_404(pool.pairs.select_related("query", "document"), pk=number)
@@ -170,10 +170,6 @@ def _pair_context(pool: Pool, pair: Pair, disagreement: Disagreement | None) -> 
         "disagreement": disagreement,
         "key": uuid.uuid4(),
     }
-
-
-def _pool(slug: str) -> Pool:
-    return get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
 
 
 def _choice(request: Request) -> Choice:

@@ -10,9 +10,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from judging.errors import UserError
-from judging.models import Pool, PrefillJob
+from judging.models import PrefillJob
 from judging.steps import jobs
-from judging.views.access import Request, redirect_of, staff_only
+from judging.views.access import Request, pool_at, redirect_of, staff_only
 from judging.views.llm_form import asked_in, llm_form
 from judging.views.pools import pool_page
 
@@ -21,7 +21,7 @@ from judging.views.pools import pool_page
 @staff_only
 def start(request: Request, slug: str) -> HttpResponse:
     """Queue the pool for an LLM; what cannot be is said in the form, which keeps what it was given."""
-    pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    pool = pool_at(slug)
     try:
         asked = asked_in(request.POST)
         job = jobs.ask(pool=pool, llm=asked.llm, order=asked.order, limit=asked.limit, by=request.user)
@@ -39,7 +39,7 @@ def start(request: Request, slug: str) -> HttpResponse:
 @staff_only
 def change(request: Request, slug: str, job_id: int) -> HttpResponse:
     """Stop a job, let it go on, or try again what failed."""
-    pool = get_object_or_404(Pool, slug=slug)
+    pool = pool_at(slug)
     job = get_object_or_404(pool.prefill_jobs, pk=job_id)
     try:
         if said := _change(job, request.POST.get("do", "")):

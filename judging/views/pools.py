@@ -24,7 +24,7 @@ from judging.steps.pace import found_so_far, pace, themselves
 from judging.steps.pools import AnnotatorProgress, PoolProgress, pool_progress, set_status
 from judging.steps.probes import SelfAgreement
 from judging.steps.training import TrainingResult
-from judging.views.access import Request, mistakes_shown_at, redirect_of, staff_only
+from judging.views.access import Request, mistakes_shown_at, pool_at, redirect_of, staff_only
 from judging.views.answers import number_in
 from judging.views.guidelines import as_html
 from judging.views.llm_form import LlmForm, llm_form
@@ -40,7 +40,7 @@ _ONCE = "shown_once"
 @staff_only
 def pool(request: Request, slug: str) -> HttpResponse:
     """Progress; the part that changes is asked for again every few seconds."""
-    found = _pool(slug)
+    found = pool_at(slug)
     if request.htmx:
         return render(request, "pool.html#progress", _live(request, found))
     return pool_page(request, found, llm_form(found))
@@ -63,10 +63,6 @@ def pool_page(request: Request, found: Pool, form: LlmForm, *, status: int = 200
         "limits": {"days": people.DAYS_AT_MOST, "seats": people.SEATS_AT_MOST, "people": overlap.PEOPLE_AT_MOST},
     }
     return render(request, "pool.html", context, status=status)
-
-
-def _pool(slug: str) -> Pool:
-    return get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
 
 
 def _live(request: Request, found: Pool) -> dict[str, Any]:
@@ -123,7 +119,7 @@ def _back(request: Request, found: Pool, place: str = "") -> HttpResponse:
 @staff_only
 @mistakes_shown_at("pool")
 def status(request: Request, slug: str) -> HttpResponse:
-    found = _pool(slug)
+    found = pool_at(slug)
     set_status(pool=found, status=request.POST.get("status", ""))
     messages.success(request, _("The pool is %(status)s now.") % {"status": found.get_status_display()})
     return _back(request, found)
@@ -134,7 +130,7 @@ def status(request: Request, slug: str) -> HttpResponse:
 @mistakes_shown_at("pool")
 def change_overlap(request: Request, slug: str) -> HttpResponse:
     """How many people judge each pair."""
-    found = _pool(slug)
+    found = pool_at(slug)
     changed = overlap.set_people(pool=found, people=_whole_number(request, "people"))
     messages.success(
         request,
@@ -149,7 +145,7 @@ def change_overlap(request: Request, slug: str) -> HttpResponse:
 @mistakes_shown_at("pool")
 def release(request: Request, slug: str) -> HttpResponse:
     """Free what one person holds."""
-    found, annotator = _pool(slug), _judge(request)
+    found, annotator = pool_at(slug), _judge(request)
     freed = serve.release(pool=found, annotator=annotator)
     messages.success(
         request,
@@ -164,7 +160,7 @@ def release(request: Request, slug: str) -> HttpResponse:
 @mistakes_shown_at("pool")
 def add_person(request: Request, slug: str) -> HttpResponse:
     """An account by its name; with ``do=create`` a new one, whose password is shown once."""
-    found = _pool(slug)
+    found = pool_at(slug)
     name = request.POST.get("name", "").strip()
     if request.POST.get("do") == "create":
         account = people.create_account(pool=found, name=name)
@@ -179,7 +175,7 @@ def add_person(request: Request, slug: str) -> HttpResponse:
 @staff_only
 @mistakes_shown_at("pool")
 def remove_person(request: Request, slug: str) -> HttpResponse:
-    found, annotator = _pool(slug), _judge(request)
+    found, annotator = pool_at(slug), _judge(request)
     freed = people.remove(pool=found, annotator=annotator)
     messages.success(
         request,
@@ -193,7 +189,7 @@ def remove_person(request: Request, slug: str) -> HttpResponse:
 @staff_only
 @mistakes_shown_at("pool")
 def open_to_everybody(request: Request, slug: str) -> HttpResponse:
-    found = _pool(slug)
+    found = pool_at(slug)
     people.open_to_everybody(pool=found)
     messages.success(request, _("Everybody with an account may judge now."))
     return _back(request, found, "#who")
@@ -204,7 +200,7 @@ def open_to_everybody(request: Request, slug: str) -> HttpResponse:
 @mistakes_shown_at("pool")
 def invite(request: Request, slug: str) -> HttpResponse:
     """A sign-up link, shown once."""
-    found = _pool(slug)
+    found = pool_at(slug)
     days, seats = _whole_number(request, "days"), _whole_number(request, "seats")
     invited = people.invite(pool=found, days=days, seats=seats, by=request.user)
     _show_once(request, found, link=request.build_absolute_uri(reverse("join", args=[invited.token])))
@@ -215,7 +211,7 @@ def invite(request: Request, slug: str) -> HttpResponse:
 @staff_only
 @mistakes_shown_at("pool")
 def revoke(request: Request, slug: str) -> HttpResponse:
-    found = _pool(slug)
+    found = pool_at(slug)
     number = number_in(request.POST.get("invitation", ""))
     invitation = get_object_or_404(found.invitations, pk=number if number is not None else 0)
     people.revoke(invitation=invitation)

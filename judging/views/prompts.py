@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
@@ -13,7 +13,7 @@ from judging.errors import UserError
 from judging.models import Pool
 from judging.steps import prompts as own
 from judging.steps.preview import PairPreview, messages_of
-from judging.views.access import Request, redirect_of, staff_only
+from judging.views.access import Request, pool_at, redirect_of, staff_only
 from judging.views.answers import number_in
 
 
@@ -67,7 +67,7 @@ def prompt(request: Request, prompt_name: str) -> HttpResponse:
 @staff_only
 def preview(request: Request, slug: str) -> HttpResponse:
     """The very messages of a pair, by the prompt and the place in the address."""
-    pool = get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
+    pool = pool_at(slug)
     name = request.GET.get("prompt", "") or own.all_names()[0]
     shown: PairPreview | None = None
     problem = ""

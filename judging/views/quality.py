@@ -20,7 +20,7 @@ from judging.steps.calibrate import calibrate as calibrate_judge
 from judging.steps.quality.content import Said, llms_of, quality_of
 from judging.steps.quality.counts import OUTSIDE_BOUND
 from judging.steps.quality.figures import NAMES, plot_of
-from judging.views.access import Request, mistakes_shown_at, redirect_of, staff_only
+from judging.views.access import Request, mistakes_shown_at, pool_at, redirect_of, staff_only
 from judging.views.plots import ShownPlot, plot_response, shown_plot
 
 # An LLM does not say that it cannot judge.
@@ -32,7 +32,7 @@ _SHOWN = (Outcome.GRADED, Outcome.OUT_OF_SCALE, Outcome.UNPARSED, Outcome.FAILED
 @staff_only
 def quality(request: Request, slug: str, judge_id: int | None = None) -> HttpResponse:
     """Of one LLM; without a number, of that with most judgments in the pool."""
-    pool = _pool(slug)
+    pool = pool_at(slug)
     llms = llms_of(pool)
     judge = _judge(judge_id) if judge_id is not None else next(iter(llms), None)
     context: dict[str, Any] = {"pool": pool, "judge": judge, "llms": llms, "bound": OUTSIDE_BOUND}
@@ -71,7 +71,7 @@ def _plot(pool: Pool, judge: Judge, said: Said, name: str) -> ShownPlot | None:
 @never_cache
 @staff_only
 def plot(request: Request, slug: str, judge_id: int, name: str, form: str) -> HttpResponse:
-    said = quality_of(_pool(slug), _judge(judge_id)).said
+    said = quality_of(pool_at(slug), _judge(judge_id)).said
     drawn = plot_of(said, name) if said else None
     if drawn is None:
         raise Http404
@@ -83,7 +83,7 @@ def plot(request: Request, slug: str, judge_id: int, name: str, form: str) -> Ht
 @mistakes_shown_at("quality")
 def calibrate(request: Request, slug: str, judge_id: int) -> HttpResponse:
     """Make the calibrated judge, and show it."""
-    pool = _pool(slug)
+    pool = pool_at(slug)
     report = calibrate_judge(pool=pool, judge=_judge(judge_id))
     if not report.changed:
         said = _("These very labels made this judge before: nothing has changed.")
@@ -95,10 +95,6 @@ def calibrate(request: Request, slug: str, judge_id: int) -> HttpResponse:
         ) % {"count": report.changed}
     messages.success(request, said)
     return redirect_of(request, reverse("quality", args=[slug, report.judge.pk]))
-
-
-def _pool(slug: str) -> Pool:
-    return get_object_or_404(Pool.objects.select_related("collection"), slug=slug)
 
 
 def _judge(number: int) -> Judge:

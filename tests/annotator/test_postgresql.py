@@ -1,4 +1,4 @@
-"""A kept connection to PostgreSQL is looked at before each request, and asked only where there is something to read."""
+"""A kept connection to PostgreSQL is looked at before each request, and statements are planned once on it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
+
+from judging.steps.serve import _first_held
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -61,3 +63,30 @@ def test_a_closed_connection_is_not_usable():
     connection.connection.close()
     assert not connection.is_usable()
     connection.close()
+
+
+def shown(setting: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW {setting}")
+        (value,) = cursor.fetchone()
+    return str(value)
+
+
+@pytest.mark.parametrize(("setting", "value"), [("plan_cache_mode", "force_generic_plan"), ("random_page_cost", "1.1")])
+def test_every_connection_plans_as_the_judging_page_needs_it(setting, value):
+    connection.close()
+    assert shown(setting) == value
+
+
+def test_a_statement_of_the_judging_page_is_planned_once_whatever_plan_the_server_likes_better():
+    with CaptureQueriesContext(connection) as queries:
+        for annotator in range(20):
+            _first_held.first(pool=1, annotator=annotator)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%is_known%'"
+        )
+        plans = cursor.fetchall()
+    assert len(queries) == 20
+    assert [custom for _, custom in plans] == [0]
+    assert plans[0][0] >= 10

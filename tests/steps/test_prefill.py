@@ -316,6 +316,15 @@ def test_nor_are_documents_of_a_query_that_left_it(pool, collection):
     assert {query for query, _ in llm.asked} == {"q1"}
 
 
+def test_nor_those_that_were_queued_before_they_left(pool, collection):
+    judge_pool(llm=Reader(), pool=pool, limit=1)
+    collection.queries.filter(qid="q2").update(in_corpus=False)
+    llm = Reader()
+    judge_pool(llm=llm, pool=pool)
+    assert {query for query, _ in llm.asked} == {"q1"}
+    assert not PrefillTask.objects.exclude(state="done").exists()
+
+
 def test_a_question_has_query_and_document_and_the_best_known_one_where_there_is_one(pool, collection):
     make_document(collection, "a", "better than it looks", title="T")
     make_document(collection, "0", " ")

@@ -122,5 +122,5 @@ def test_only_the_lead_has_links_to_the_results(pool, as_person, as_lead):
 def test_home_costs_the_same_whatever_the_size_of_its_pool(person, django_assert_num_queries):
     make_pool(make_collection(documents=[f"d{n}" for n in range(50)]), depth=50)
     browser = browser_of(person)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         browser.get(HOME)
