@@ -162,10 +162,11 @@ def _pair_context(pool: Pool, pair: Pair, disagreement: Disagreement | None) -> 
     return {
         "reading": reading(document=pair.document, query=pair.query, collection=collection),
         "known": [reading(document=document, query=pair.query, collection=collection) for document in known],
-        "grades": list(collection.scale),
+        "scale": collection.scale,
         "said": [one for one in said if one.judge.kind != Judge.Kind.ADJUDICATION],
         "verdicts": verdicts,
         "before": verdicts[0] if verdicts else None,
+        "chosen": verdicts[0].grade if verdicts else None,
         "comment": verdicts[0].comment if verdicts else "",
         "disagreement": disagreement,
         "key": uuid.uuid4(),

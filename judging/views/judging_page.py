@@ -70,7 +70,7 @@ def page(request: Request, pool: Pool, annotator: Judge, shown: Shown) -> HttpRe
         "shown": shown,
         "judged": _judged(pool, shown),
         "guidelines": as_html(pool.guidelines),
-        "grades": list(pool.collection.scale),
+        "scale": pool.collection.scale,
         "swapped": bool(request.htmx),
     }
     if turn is not None:
@@ -123,6 +123,7 @@ def _question(pool: Pool, turn: Turn, before: Any, annotator: Judge) -> dict[str
         "reading": reading(document=turn.document, query=turn.query, collection=pool.collection),
         "known": _known(pool, turn),
         "before": before,
+        "chosen": before.grade if before else None,
         "comment": before.comment if before else "",
         "labels": _labels(pool, before),
         "said": word_of(pool, before) if before else "",
@@ -174,13 +175,15 @@ def _place(pool: Pool, turn: Turn, annotator: Judge, before: Any) -> dict[str, A
     pair = turn.pair
     assert pair is not None
     # Asked again, a pair comes alone; its row of dots would be full, and tell.
-    dots = [] if turn.probe else standing.query_pairs(pair=pair, annotator=annotator)
+    found = [] if turn.probe else standing.query_pairs(pair=pair, annotator=annotator)
+    states = [one.state for one in found] or ["current"]
+    current = states.index("current") if "current" in states else 0
     return {
         "action": reverse("answer", args=[pool.slug, pair.pk]),
         "key": probes.key_of(turn.probe) if turn.probe else uuid.uuid4(),
-        "dots": dots or [standing.QueryPair(pair.pk, "current")],
-        "position": next((n for n, dot in enumerate(dots, 1) if dot.state == "current"), 1),
-        "size": len(dots) or 1,
+        "dots": [f"{state} done" if before and state == "current" else state for state in states],
+        "position": current + 1,
+        "size": len(states),
         "hold": pair.pk if before is None and not turn.probe else "",
     }
 

@@ -214,7 +214,7 @@ def test_a_save_in_a_pool_that_asks_again_costs_the_same_whatever_its_size(as_pe
         collection = make_collection(slug, documents=docids)
         make_pool(collection, make_run(collection, {"q1": docids}), name=slug, depth=documents, probe_share=0.05)
         page = answered(as_person, as_person.page(f"/pools/{slug}/judge/"), answer="1")
-        with django_assert_num_queries(21):
+        with django_assert_num_queries(20):
             answered(as_person, page, answer="1")
 
 

@@ -25,6 +25,7 @@ class Clock:
     pause: float
     random: random.Random
     until: float = 0.0
+    latest: float = 0.0
     took: list[float] = field(default_factory=list)
 
     async def read(self) -> None:
@@ -36,7 +37,8 @@ class Clock:
         return time.monotonic() > self.until
 
     def add(self, since: float) -> None:
-        self.took.append(time.monotonic() - since)
+        self.latest = time.monotonic()
+        self.took.append(self.latest - since)
 
 
 # Signs somebody in and returns their work, which runs until nothing is left or the clock is over.
@@ -47,6 +49,7 @@ Work = Callable[[Clock], Awaitable[None]]
 class Measured:
     """Times in seconds, CPU times too: of the simulated people themselves, and of the product with its database.
 
+    ``seconds`` end with the last answer: people who look in vain for more add nothing to them.
     ``load`` is the machine's load average over the minute before.
     """
 
@@ -101,7 +104,7 @@ async def measure(
     start = time.monotonic()
     clocks = [Clock(pause, random.Random(number), start + longest) for number in range(len(work))]
     await asyncio.gather(*(person(clock) for person, clock in zip(work, clocks, strict=True)))
-    seconds = time.monotonic() - start
+    seconds = max(clock.latest for clock in clocks) - start
     people_cpu, server_cpu = _cpu() - cpu, sum(map(cpu_of_tree, servers)) - server_cpu
     took = [one for clock in clocks for one in clock.took]
     requests = sum(browser.requests for browser in browsers) - before

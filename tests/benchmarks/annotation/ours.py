@@ -33,8 +33,8 @@ THREADS = 4
 # All answers are wanted here, for they are compared with what is stored.
 LONGEST = 1_800.0
 
-# Where all that is left is in the hands of others, a person looks again after so many seconds.
-LOOK_AGAIN = 1.0
+# Where all that is left is in the hands of others, a person presses "Look again" after so many seconds.
+LOOK_AGAIN = 5.0
 
 _FORM = re.compile(r'<form method="post"\s+action="([^"]+)"\s+hx-post="[^"]+"')
 _KEY = re.compile(r'name="key" value="([^"]+)"')
