@@ -96,6 +96,7 @@ LINES = "".join(json.dumps({"_id": qid, "text": text}) + "\n" for qid, text in Q
 @pytest.mark.parametrize(
     ("name", "content"),
     [("topics.tsv", TABBED), ("topics.txt.gz", gzip.compress(TABBED)), ("topics", LINES), ("topics.json", LINES)],
+    ids=["tabs", "compressed", "JSON lines", "JSON lines by name"],
 )
 def test_the_form_of_the_topics_makes_no_difference(corpus, qrels, tmp_path, name, content):
     topics = tmp_path / name
