@@ -50,7 +50,7 @@ document.addEventListener("pointerdown", (event) => {
 }, { capture: true });
 
 document.addEventListener("click", (event) => {
-  if (!closesSheet) return;
+  if (!closesSheet || event.detail === 0) return; // 0: pressed by a key
   closesSheet = false;
   event.preventDefault();
   event.stopPropagation();
