@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect
 
 from judging.models import Judge, Pool
 from judging.steps.people import invite
@@ -18,7 +18,10 @@ WIDE, PHONE = (1280, 840), (360, 740)
 def open_desk(page: Page, pool: Pool) -> None:
     """The judging page, without the guidelines, which open by themselves the first time."""
     page.goto(reverse("judge", args=[pool.slug]))
-    page.keyboard.press("Escape")
+    close = page.locator("#guidelines:popover-open .close")
+    if close.count():
+        close.press("Enter")
+    expect(page.locator(":popover-open")).to_have_count(0)
 
 
 # A browser that is signed in is sent on from here.

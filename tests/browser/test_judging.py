@@ -190,6 +190,17 @@ def test_a_press_beside_open_guidelines_closes_them_and_judges_nothing(judging):
         expect(judging.get_by_role("heading", name="How")).to_be_visible(visible=bool(shown))
 
 
+def test_a_key_judges_after_a_press_that_ended_elsewhere(judging):
+    judging.keyboard.press("g")
+    judging.locator("#query").hover()
+    judging.mouse.down()
+    judging.locator("article.document").hover(force=True)
+    judging.mouse.up()
+    judging.keyboard.press("Escape")
+    press(judging, "1")
+    assert len(answers()) == 1
+
+
 def test_marks_can_be_put_out(judging):
     def colour() -> str:
         return judging.locator("article mark").first.evaluate("mark => getComputedStyle(mark).backgroundColor")

@@ -72,6 +72,16 @@ def test_one_place_is_named(refused, words, message):
     assert refused("import_beir", *words).startswith(message)
 
 
+def test_loose_files_are_imported_and_told(run, beir, tmp_path):
+    topics, qrels = tmp_path / "topics.txt", tmp_path / "qrels.txt"
+    topics.write_text("<top>\n<num> Number: q1\n<title> wing flutter\n</top>\n<top>\n<num> q2\n<title> heat\n</top>\n")
+    qrels.write_text("q1 0 d1 1\nq1 0 d4 0\n")
+    said = run("import_trec", beir / "corpus.jsonl", topics, qrels, "--name", "flutter")
+    assert "flutter: 6 documents, 1 query (1 without qrels left out)" in said
+    assert "qrels/qrels: 2 judgments" in said
+    assert "nothing was changed" in run("import_trec", beir / "corpus.jsonl", topics, qrels, "--name", "flutter")
+
+
 @pytest.mark.skipif(importlib.util.find_spec("ir_datasets") is not None, reason="ir_datasets is installed")
 def test_ir_datasets_is_asked_for_where_it_is_missing(refused):
     assert refused("import_ir_dataset", "beir/scifact/test").endswith("Install it with: pip install ir-datasets")
